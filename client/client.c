@@ -164,6 +164,61 @@ int chi_open(const char *address, const struct chi_options *options, struct chi_
 	return CHI_OK;
 }
 
+/* A directory's; takes the store in every case. */
+static int client_of(struct chi_client *from, struct chi_dir *store, struct chi_client **out)
+{
+	struct chi_client *client = chi_client_new();
+	int status =
+		client == NULL ? -CHI_ENOMEM : prepare_client(client, from->text, &from->options);
+	if (status != CHI_OK) {
+		chi_dir_close(store);
+		chi_close(client);
+		return status;
+	}
+	client->options.writable = false;
+	client->inproc.store = store;
+	*out = client;
+	return CHI_OK;
+}
+
+static int share_client(struct chi_client *from, struct chi_client **out)
+{
+	struct chi_dir *store = NULL;
+	int status = chi_dir_share(from->inproc.store, &store);
+	return status == CHI_OK ? client_of(from, store, out) : status;
+}
+
+int chi_open_again(struct chi_client *client, struct chi_client **out)
+{
+	*out = NULL;
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = client->address.kind == CHI_ADDRESS_DIR
+				 ? share_client(client, out)
+				 : chi_open(client->text, &client->options, out, &client->error);
+	}
+	return chi_client_end(client, status);
+}
+
+static int open_newest(struct chi_client *client, struct chi_client **out)
+{
+	const struct chi_dir_options options = {.mode = CHI_STORE_READ,
+						.force_netfs = client->options.force_netfs};
+	struct chi_dir *store = NULL;
+	int status = chi_dir_follow(client->inproc.store, &options, &store, &client->error);
+	return status == CHI_OK && store != NULL ? client_of(client, store, out) : status;
+}
+
+int chi_open_newest(struct chi_client *client, struct chi_client **out)
+{
+	*out = NULL;
+	int status = chi_client_begin(client);
+	if (status == CHI_OK && client->address.kind == CHI_ADDRESS_DIR) {
+		status = open_newest(client, out);
+	}
+	return chi_client_end(client, status);
+}
+
 void chi_close(struct chi_client *client)
 {
 	if (client == NULL) {

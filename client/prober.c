@@ -350,44 +350,28 @@ int chi_prober_collect(struct chi_prober *prober, uint64_t ticket, struct chi_ro
 	return collect_remote(prober, ticket, out);
 }
 
-/* Opens what is at the path now, and gives up what was open. */
-static int move_over(struct chi_prober *prober)
+/* Opens what is at the path now if it is another store, and gives up what was open. */
+static int move_over(struct chi_prober *prober, bool *moved)
 {
 	const struct chi_dir_options options = {.mode = CHI_STORE_READ,
 						.force_netfs = prober->force_netfs};
 	struct chi_dir *store = NULL;
-	int status = chi_dir_open(chi_dir_path(prober->store), &options, &store, &prober->error);
-	if (status == CHI_OK && chi_dir_same(store, prober->store)) {
-		status = chi_fail(&prober->error, -CHI_ESTALE,
-				  "'%s': a file was replaced while this process has the store "
-				  "open: close it everywhere and open it again",
-				  chi_dir_path(store));
+	int status = chi_dir_follow(prober->store, &options, &store, &prober->error);
+	*moved = store != NULL;
+	if (*moved) {
+		chi_prober_release(prober);
+		chi_prefetch_move(prober->prefetch, store);
+		chi_dir_close(prober->store);
+		prober->store = store;
 	}
-	if (status != CHI_OK) {
-		chi_dir_close(store);
-		return status;
-	}
-	chi_prober_release(prober);
-	chi_prefetch_move(prober->prefetch, store);
-	chi_dir_close(prober->store);
-	prober->store = store;
-	return CHI_OK;
+	return status;
 }
 
 int chi_prober_follow(struct chi_prober *prober, bool *moved)
 {
-	bool changed = false;
 	*moved = false;
 	prober->error.text[0] = '\0';
-	if (prober->store == NULL) {
-		return CHI_OK;
-	}
-	int status = chi_dir_changed(prober->store, &changed, &prober->error);
-	if (status == CHI_OK && changed) {
-		status = move_over(prober);
-		*moved = status == CHI_OK;
-	}
-	return end_call(prober, status);
+	return prober->store == NULL ? CHI_OK : end_call(prober, move_over(prober, moved));
 }
 
 void chi_prober_drop(struct chi_prober *prober)

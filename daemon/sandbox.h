@@ -7,8 +7,9 @@
 #pragma once
 
 #include "chistore/types.h"
-#include "daemon/settings/config.h"
+
+struct chi_server;
 
 /* For this thread and those it starts from now on, when all else is open. Says in the log what is
  * in force. -CHI_EUNSUPPORTED: the settings require what the kernel or the build does not have. */
-CHI_MUSTUSE int chi_daemon_confine(const struct chi_config *config, struct chi_fault *fault);
+CHI_MUSTUSE int chi_daemon_confine(const struct chi_server *server, struct chi_fault *fault);

@@ -29,6 +29,7 @@
 #include "daemon/net/server.h"
 #include "daemon/ops/handler.h"
 #include "daemon/write/disk.h"
+#include "daemon/write/follow.h"
 #include "daemon/write/writer.h"
 #include "daemon/settings/config.h"
 #include "daemon/settings/crashes.h"
@@ -137,21 +138,24 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 		served->index = i;
 		look_back(config, served, path);
 		served->writable = served->read_only == CHI_READ_ONLY_NOT;
-		int status = open_store(config, served, path, &served->store, &cause);
+		struct chi_dir *store = NULL;
+		int status = open_store(config, served, path, &store, &cause);
 		if (status < 0) {
 			chi_crashes_close(&served->crashes, false);
 			return say_why(config, path, status, &cause, fault);
 		}
-		served->statistic = chi_dir_statistic(served->store);
+		served->copy = calloc(1, sizeof(*served->copy));
 		served->writer = calloc(1, sizeof(*served->writer));
 		served->disk = calloc(1, sizeof(*served->disk));
-		if (served->writer == NULL || served->disk == NULL) {
+		if (served->copy == NULL || served->writer == NULL || served->disk == NULL) {
+			free(served->copy);
 			free(served->writer);
 			free(served->disk);
-			chi_dir_close(served->store);
+			chi_dir_close(store);
 			chi_crashes_close(&served->crashes, false);
 			return chi_fault_plain(fault, -CHI_ENOMEM);
 		}
+		served->copy->store = store;
 		chi_store_writer_init(served->writer, served, config->limits.queue_bytes,
 				      config->limits.queue_records);
 		chi_disk_watch_init(served->disk, served);
@@ -165,7 +169,7 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 		log_info("store.serve",
 			 "serving store '{store}' in '{path}' ({statistic} statistic, {mode})",
 			 log_text("store", served->name), log_text("path", path),
-			 log_text("statistic", chi_statistic_name((int)served->statistic)),
+			 log_text("statistic", chi_statistic_name((int)chi_dir_statistic(store))),
 			 log_text("mode", served->writable ? "read-write" : "read-only"));
 	}
 	/* Before the handler that counts crashes. */
@@ -183,6 +187,7 @@ static void on_reader_check(evutil_socket_t fd, short what, void *context)
 	struct chi_server *server = context;
 	for (size_t i = 0; i < server->n_stores; i++) {
 		chi_disk_watch_tick(server->stores[i].disk);
+		chi_moves_tick(&server->stores[i].moves);
 	}
 	/* A compaction exchanges environments: the next time will do. */
 	if (pthread_mutex_trylock(&server->compact_lock) != 0) {
@@ -191,7 +196,7 @@ static void on_reader_check(evutil_socket_t fd, short what, void *context)
 	for (size_t i = 0; i < server->n_stores; i++) {
 		int freed = 0;
 		struct chi_fault fault = {{0}};
-		int status = chi_dir_check(server->stores[i].store, &freed, &fault);
+		int status = chi_dir_check(server->stores[i].copy->store, &freed, &fault);
 		if (status == -CHI_ESTALE) {
 			/* Nothing can be promised from here on. Started again, it opens what is
 			 * there.
@@ -244,7 +249,7 @@ static void set_connections_max(struct chi_server *server)
 	}
 }
 
-/* Rereads the access rules. */
+/* Rereads the access rules, and has the newest copies served. */
 static void reload(void *context)
 {
 	struct chi_server *server = context;
@@ -252,6 +257,9 @@ static void reload(void *context)
 		for (size_t i = 0; i < server->n_workers; i++) {
 			chi_worker_authorize(server->workers[i]);
 		}
+	}
+	for (size_t i = 0; i < server->n_stores; i++) {
+		chi_moves_ask(&server->stores[i].moves);
 	}
 }
 
@@ -276,6 +284,9 @@ static int start_threads(struct chi_server *server, struct chi_fault *fault)
 	}
 	for (size_t i = 0; status == CHI_OK && i < server->n_stores; i++) {
 		status = chi_disk_watch_start(server->stores[i].disk, fault);
+		if (status == CHI_OK) {
+			status = chi_follow_start(&server->stores[i], fault);
+		}
 	}
 	for (size_t i = 0; status == CHI_OK && i < server->n_workers; i++) {
 		status = chi_loop_start(&server->workers[i]->loop, fault);
@@ -364,7 +375,7 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 					    &chi_server_door, server, fault);
 	}
 	if (status == CHI_OK) {
-		status = chi_daemon_confine(config, fault);
+		status = chi_daemon_confine(server, fault);
 	}
 	if (status == CHI_OK) {
 		status = start_threads(server, fault);
@@ -387,6 +398,16 @@ static void stop_workers(struct chi_server *server)
 	free(server->workers);
 	server->workers = NULL;
 	server->n_workers = 0;
+}
+
+/* No copy is moved to from here on: workers that end cannot be made to stand still. */
+static void end_moves(struct chi_server *server)
+{
+	pthread_mutex_lock(&server->compact_lock);
+	for (size_t i = 0; i < server->n_stores; i++) {
+		chi_moves_end(&server->stores[i].moves);
+	}
+	pthread_mutex_unlock(&server->compact_lock);
 }
 
 /* Nothing new comes in; everything received is answered. */
@@ -412,6 +433,7 @@ int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 		return status;
 	}
 	close_doors(server);
+	end_moves(server);
 	drain(server);
 	server->clean = true;
 	return server->stale ? chi_fail(fault, -CHI_ESTALE, "a store's files were replaced")
@@ -421,6 +443,7 @@ int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 void chi_server_deinit(struct chi_server *server)
 {
 	close_doors(server);
+	end_moves(server);
 	for (size_t i = 0; i < server->n_stores; i++) {
 		chi_store_writer_stop(server->stores[i].writer);
 	}
@@ -433,7 +456,7 @@ void chi_server_deinit(struct chi_server *server)
 		free(server->stores[i].writer);
 		chi_disk_watch_deinit(server->stores[i].disk);
 		free(server->stores[i].disk);
-		chi_dir_close(server->stores[i].store);
+		chi_follow_end(&server->stores[i]);
 		chi_crashes_close(&server->stores[i].crashes, server->clean);
 	}
 	chi_event_drop(&server->reader_timer);

@@ -7,7 +7,8 @@
  *  - workers (--threads): each an event loop with its own connections, requests, and
  *    scans. Nothing of a worker is touched by another thread, except its loop's mailbox.
  *  - a writer for each writable store: applies batches, rescores, compacts.
- *  - a thread for each store that reads its disk past the page cache (write/disk.h).
+ *  - a thread for each store that reads its disk past the page cache (write/disk.h), and, of a
+ *    server that only reads, one that moves it to newer copies (write/follow.h).
  *  - a thread for each running backup, which copies the store into a pipe.
  *  - one for each running verification, which writes what it finds into a pipe, and for each store
  *    whose compaction waits for one.
@@ -18,7 +19,8 @@
  * worker gives data).
  *
  * LOCKS, in the order in which they may be taken; a thread holding one takes only later ones:
- *  1. server.compact_lock  one compaction at a time, by writers, the reader check and the stop
+ *  1. server.compact_lock  one compaction or move at a time, by writers, threads that follow
+ *                          or read disks, the reader check and the stop
  *  2. gate.lock            never held while waiting for anything but its own condition
  *  3. writer.lock          the queue; of a disk's watch the same
  *  4. intake.lock          its queue, its notes, its result

@@ -17,8 +17,7 @@
 static bool is_published(const struct http_server *server)
 {
 	struct chi_info info;
-	return server->config->in_process &&
-	       chi_store_info(server->loops[0]->session.client, &info) == CHI_OK &&
+	return server->config->in_process && chi_store_info(server->place.head, &info) == CHI_OK &&
 	       info.read_only == CHI_READ_ONLY_PUBLISHED;
 }
 
@@ -30,7 +29,7 @@ static void find_rules(const struct http_server *server, struct chi_sandbox_rule
 		path += strncmp(path, "file:", 5) == 0 ? 5 : 0;
 		chi_sandbox_add(rules, path, STORE_RIGHTS);
 		if (is_published(server)) {
-			chi_sandbox_add_reopened(rules, path, CHI_MAY_READ | CHI_MAY_LIST);
+			chi_sandbox_add_places(rules, path, CHI_MAY_READ | CHI_MAY_LIST);
 		}
 	}
 	chi_sandbox_add_reopened(rules, config->server.access_path, CHI_MAY_READ);

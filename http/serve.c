@@ -5,6 +5,7 @@
  */
 #include "http/serve.h"
 
+#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,12 +13,66 @@
 #include "http/jail.h"
 #include "http/net/server.h"
 #include "http/routes.h"
+#include "service/events.h"
+#include "service/log.h"
 #include "store/store.h"
+
+/* A copy that was replaced is noticed within so long. */
+#define LOOK_MS 1000
+
+static int look_at_place(void *context, struct chi_fault *cause)
+{
+	struct http_server *server = context;
+	int status = place_look(&server->place, cause);
+	if (status == CHI_OK) {
+		for (size_t i = 0; i < server->n_loops; i++) {
+			loop_go_over(server->loops[i]);
+		}
+		pool_go_over(&server->pool);
+	}
+	return status;
+}
+
+static void on_look(evutil_socket_t fd, short what, void *context)
+{
+	struct http_server *server = context;
+	(void)fd;
+	(void)what;
+	if (atomic_load(&server->place.stale)) {
+		/* Started again, it opens what is there. */
+		log_error("store.stale",
+			  "stopping: the files of the store at '{path}' were replaced",
+			  log_text("path", server->config->address));
+		event_base_loopbreak(server->main.base);
+		return;
+	}
+	chi_moves_tick(&server->place.moves);
+}
 
 static void reload(void *context)
 {
 	struct http_server *server = context;
 	(void)chi_rules_reload(&server->rules);
+	chi_moves_ask(&server->place.moves);
+}
+
+static const char *path_of(const struct http_config *config)
+{
+	return config->address + (strncmp(config->address, "file:", 5) == 0 ? 5 : 0);
+}
+
+static int start_looking(struct http_server *server, struct chi_fault *fault)
+{
+	const struct timeval period = chi_event_ms(LOOK_MS);
+	if (!server->config->in_process) {
+		return CHI_OK;
+	}
+	server->look = event_new(server->main.base, -1, EV_PERSIST, on_look, server);
+	if (server->look == NULL || event_add(server->look, &period) < 0) {
+		return chi_fail(fault, -CHI_ENOMEM, "cannot start a timer");
+	}
+	return chi_moves_start(&server->place.moves, path_of(server->config), look_at_place, server,
+			       fault);
 }
 
 /* ---- Start and stop ---------------------------------------------------------------------- */
@@ -65,17 +120,20 @@ static int bind_and_become(struct http_server *server, struct chi_fault *fault)
 	status = status == CHI_OK ? bind_sockets(server, fault) : status;
 	status = status == CHI_OK ? chi_user_become(user, chi_log_descriptor(), fault) : status;
 	status = status == CHI_OK ? routes_init(server, fault) : status;
+	status = status == CHI_OK ? place_open(&server->place, server->config, fault) : status;
 	return status == CHI_OK ? make_loops(server, fault) : status;
 }
 
 /* A store behind a socket is asked once, so that a wrong address is known at the start. */
-static int try_store(const struct http_config *config, struct chi_fault *fault)
+static int try_store(struct http_server *server, struct chi_fault *fault)
 {
 	struct session session;
-	int status = config->in_process ? CHI_OK : session_open(&session, config, fault);
-	if (!config->in_process && status == CHI_OK) {
-		session_close(&session);
+	if (server->config->in_process) {
+		return CHI_OK;
 	}
+	session_init(&session, &server->place);
+	int status = session_ready(&session, fault);
+	session_close(&session);
 	return status;
 }
 
@@ -87,27 +145,31 @@ static int start_server(struct http_server *server, struct chi_fault *fault)
 	status = status == CHI_OK ? chi_main_loop_init(&server->main, reload, server, fault)
 				  : status;
 	status = status == CHI_OK ? bind_and_become(server, fault) : status;
-	status = status == CHI_OK ? try_store(server->config, fault) : status;
+	status = status == CHI_OK ? try_store(server, fault) : status;
 	status = status == CHI_OK ? jail_enter(server, fault) : status;
 	if (status == CHI_OK && server->config->write_to != NULL) {
 		status = unknown_start(server->config, &server->unknown, fault);
 	}
 	status = status == CHI_OK ? pool_start(&server->pool, server, fault) : status;
+	status = status == CHI_OK ? start_looking(server, fault) : status;
 	for (size_t i = 0; status == CHI_OK && i < server->n_loops; i++) {
 		status = loop_start(server->loops[i], fault);
 	}
 	return status;
 }
 
-/* Answers under way are sent; what takes longer than --stop-timeout is cut off. */
-static void stop(struct http_server *server)
+/* Answers under way are sent; what takes longer than --stop-timeout is cut off. False: a look at
+ * the store's path hangs, and what that uses is left as it is. */
+static bool stop(struct http_server *server)
 {
+	chi_moves_end(&server->place.moves);
 	for (size_t i = 0; i < server->n_loops; i++) {
 		chi_loop_leave(&server->loops[i]->turns, server->config->stop_ms);
 	}
 	for (size_t i = 0; i < server->n_loops; i++) {
 		chi_loop_join(&server->loops[i]->turns);
 	}
+	bool ended = chi_moves_join(&server->place.moves);
 	pool_stop(&server->pool);
 	unknown_stop(server->unknown);
 	for (size_t i = 0; i < server->n_loops; i++) {
@@ -116,9 +178,14 @@ static void stop(struct http_server *server)
 	for (size_t i = 0; i < server->config->threads; i++) {
 		chi_sockets_close(&server->sockets[i]);
 	}
+	if (ended) {
+		place_close(&server->place);
+	}
+	chi_event_drop(&server->look);
 	routes_deinit(server);
 	chi_rules_close(&server->rules);
 	chi_main_loop_deinit(&server->main);
+	return ended;
 }
 
 int serve(const void *config, struct chi_fault *fault)
@@ -134,7 +201,11 @@ int serve(const void *config, struct chi_fault *fault)
 	if (status == CHI_OK) {
 		status = chi_main_loop_run(&server->main, &server->sockets[0], fault);
 	}
-	stop(server);
-	free(server);
+	if (status == CHI_OK && atomic_load(&server->place.stale)) {
+		status = chi_fail(fault, -CHI_ESTALE, "the store's files were replaced");
+	}
+	if (stop(server)) {
+		free(server);
+	}
 	return status;
 }

@@ -91,6 +91,25 @@ struct chi_options {
 CHI_MUSTUSE int chi_open(const char *address, const struct chi_options *options,
 			 struct chi_client **out, struct chi_fault *fault);
 
+/*
+ * Another client of the same store, with the same options, for instance for another thread. In
+ * process it reads the very files that `client` has open, also where the address leads to others by
+ * now (chi_store_changed), and writes nothing (-CHI_EREADONLY); else the address is opened again.
+ * To be closed, in any order. -CHI_EBUSY while rows of `client` are open; errors of chi_open.
+ */
+CHI_MUSTUSE int chi_open_again(struct chi_client *client, struct chi_client **out);
+
+/*
+ * In-process: a client of what is at the address by now, if these are other files than those that
+ * `client` has open (chi_store_changed), which it keeps; else, and over a socket and on RADOS, *out
+ * is NULL. Only from a copy that is opened without locks to another, that is, published ones
+ * (chi_store_backup) and stores on a file system that is mounted read-only: -CHI_ESTALE where one
+ * of the two is not, of which no lock file was opened then. Close the clients and open the address
+ * again. Options are those of `client`, without writable. -CHI_ENOSTORE: nothing is there;
+ * -CHI_EBUSY as above; errors of chi_open.
+ */
+CHI_MUSTUSE int chi_open_newest(struct chi_client *client, struct chi_client **out);
+
 /* Commits pending CHI_ASYNC puts in-process; frees open rows. Cannot report a failed commit: call
  * chi_flush before to know. NULL is fine. */
 void chi_close(struct chi_client *client);
@@ -489,13 +508,11 @@ CHI_MUSTUSE int chi_prober_prefetch(struct chi_prober *prober, const struct chi_
 CHI_MUSTUSE int chi_prober_collect(struct chi_prober *prober, uint64_t ticket, struct chi_row *out);
 
 /*
- * In-process: changes to the store that is now at the address if it is another (see
- * chi_store_changed), drops the tickets and sets *moved. It makes system calls, so no other
- * call does this: call it between two searches. On failure the prober keeps its store:
- * -CHI_ENOSTORE, -CHI_ESTALE (only a file was replaced, while this process has the directory
- * open: close the clients first), and errors of opening. Over a socket a prober follows by
- * itself, and *moved is false; the same on RADOS, where a recreated store gives -CHI_ESTALE:
- * open it again.
+ * In-process: changes to the copy that is now at the address if it is another, drops the tickets
+ * and sets *moved. It makes system calls, so no other call does this: call it between two searches.
+ * On failure the prober keeps its store: -CHI_ESTALE, -CHI_ENOSTORE and the others as of
+ * chi_open_newest, which says what can be followed. Over a socket a prober follows by itself, and
+ * *moved is false; the same on RADOS, where a recreated store gives -CHI_ESTALE: open it again.
  */
 CHI_MUSTUSE int chi_prober_follow(struct chi_prober *prober, bool *moved);
 

@@ -21,16 +21,31 @@ static const bool instrumented = false;
 
 void chi_sandbox_add(struct chi_sandbox_rules *rules, const char *path, uint64_t rights)
 {
-	if (rules->n < CHI_SANDBOX_RULES_MAX) {
-		rules->list[rules->n++] = (struct chi_landlock_rule){path, rights};
+	if (rules->n >= CHI_SANDBOX_RULES_MAX) {
+		log_warning("sandbox.full", "no room for '{path}' in the sandbox's rules",
+			    log_text("path", path));
+		return;
 	}
+	rules->list[rules->n++] = (struct chi_landlock_rule){path, rights};
+}
+
+/* NULL without memory. */
+static const char *parent_of(struct chi_sandbox_rules *rules, const char *path)
+{
+	size_t len = strlen(path);
+	while (len > 1 && path[len - 1] == '/') {
+		len--;
+	}
+	const char *slash = memrchr(path, '/', len);
+	if (slash == NULL) {
+		return ".";
+	}
+	return chi_arena_text(&rules->paths, path, slash == path ? 1 : (size_t)(slash - path));
 }
 
 void chi_sandbox_add_parent(struct chi_sandbox_rules *rules, const char *path, uint64_t rights)
 {
-	const char *slash = strrchr(path, '/');
-	size_t len = slash == NULL ? 1 : slash == path ? 1 : (size_t)(slash - path);
-	const char *dir = chi_arena_text(&rules->paths, slash == NULL ? "." : path, len);
+	const char *dir = parent_of(rules, path);
 	if (dir != NULL) {
 		chi_sandbox_add(rules, dir, rights);
 	}
@@ -44,6 +59,33 @@ void chi_sandbox_add_reopened(struct chi_sandbox_rules *rules, const char *path,
 		if (realpath(path, real) != NULL) {
 			chi_sandbox_add_parent(rules, real, rights);
 		}
+	}
+}
+
+/* All files of the machine are beneath "/", so that a place directly in it is left out. */
+static void add_place(struct chi_sandbox_rules *rules, const char *path, uint64_t rights)
+{
+	char real[PATH_MAX];
+	const char *dir = parent_of(rules, path);
+	if (dir == NULL || realpath(dir, real) == NULL) {
+		return;
+	}
+	if (strcmp(real, "/") == 0) {
+		log_warning("sandbox.root",
+			    "a newer copy at '{path}' is not found in the sandbox: that would take "
+			    "all of '/'; give the store a directory of its own to be in",
+			    log_text("path", path));
+		return;
+	}
+	chi_sandbox_add(rules, dir, rights);
+}
+
+void chi_sandbox_add_places(struct chi_sandbox_rules *rules, const char *path, uint64_t rights)
+{
+	char real[PATH_MAX];
+	add_place(rules, path, rights);
+	if (realpath(path, real) != NULL && strcmp(real, path) != 0) {
+		add_place(rules, real, rights);
 	}
 }
 

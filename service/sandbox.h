@@ -13,7 +13,7 @@
 #include "service/syscalls.h"
 
 /* More than a daemon with its stores and sockets needs. */
-#define CHI_SANDBOX_RULES_MAX 128
+#define CHI_SANDBOX_RULES_MAX 320
 
 enum chi_sandbox {
 	CHI_SANDBOX_AUTO,    /* as far as it is to be had */
@@ -29,7 +29,8 @@ struct chi_sandbox_rules {
 	struct chi_arena paths;
 };
 
-/* Where memory or the room for rules does not suffice there is no rule, and less is allowed. */
+/* Where memory or the room for rules does not suffice there is no rule, and less is allowed; the
+ * log tells when it is the room. */
 void chi_sandbox_add(struct chi_sandbox_rules *rules, const char *path, uint64_t rights);
 
 /* The directory in which a file is. */
@@ -37,6 +38,11 @@ void chi_sandbox_add_parent(struct chi_sandbox_rules *rules, const char *path, u
 
 /* Where the file's name is and, should that be a link, where it leads to. NULL: nothing. */
 void chi_sandbox_add_reopened(struct chi_sandbox_rules *rules, const char *path, uint64_t rights);
+
+/* The directory in which another one is, and that in which it is in truth if its name is a link:
+ * what takes its name, or the link's, is found there. Never "/", beneath which all files are: the
+ * log tells then. */
+void chi_sandbox_add_places(struct chi_sandbox_rules *rules, const char *path, uint64_t rights);
 
 /* What any server reads of the system; `names`: and its users and groups. */
 void chi_sandbox_add_system(struct chi_sandbox_rules *rules, bool names);

@@ -112,22 +112,27 @@ static const char *reason(int rc)
 	}
 }
 
+const char *chi_path_said(const char *path, char named[static PATH_MAX])
+{
+	ssize_t len = strncmp(path, "/proc/self/fd/", strlen("/proc/self/fd/")) == 0
+			      ? readlink(path, named, PATH_MAX - 1)
+			      : -1;
+	if (len <= 0) {
+		return path;
+	}
+	named[len] = '\0';
+	return named;
+}
+
 int chi_lmdb_fault(struct chi_fault *fault, int rc, const char *doing, const char *path)
 {
 	int status = chi_lmdb_status(rc);
 	if (status >= 0) {
 		return status;
 	}
-	/* A store that is being made is reached by its descriptor; people know it by its name. */
 	char named[PATH_MAX];
-	ssize_t len = strncmp(path, "/proc/self/fd/", strlen("/proc/self/fd/")) == 0
-			      ? readlink(path, named, sizeof(named) - 1)
-			      : -1;
-	if (len > 0) {
-		named[len] = '\0';
-		path = named;
-	}
-	return chi_fail(fault, status, "cannot %s '%s': %s", doing, path, reason(rc));
+	return chi_fail(fault, status, "cannot %s '%s': %s", doing, chi_path_said(path, named),
+			reason(rc));
 }
 
 static bool has_grown_to(rlim_t limit, const char *dir, const char *name)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The one place where LMDB's and the operating system's error numbers become ours. */
 #pragma once
+#include <limits.h>
 #include <lmdb.h>
 #include <stddef.h>
 
@@ -12,6 +13,10 @@ CHI_MUSTUSE int chi_lmdb_status(int rc);
 /* The same with a text: what was being done to what, and the reason. CHI_OK and CHI_NONE write
  * nothing. */
 int chi_lmdb_fault(struct chi_fault *fault, int rc, const char *doing, const char *path);
+
+/* A directory that is reached by its descriptor (/proc/self/fd/N) as people know it: the path
+ * itself or its name, in `named`. */
+const char *chi_path_said(const char *path, char named[static PATH_MAX]);
 
 /*
  * For a failed commit or copy: LMDB reports a full disk as an input/output error, because the

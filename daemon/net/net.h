@@ -202,6 +202,10 @@ struct chi_worker_barrier {
 void chi_worker_barrier_close(struct chi_worker_barrier *barrier, struct chi_server *server,
 			      void (*action)(struct chi_worker *worker), bool hold);
 
+/* An action, before another copy is served: ends the snapshots of the turn, if there are any, and
+ * has the worker's runs looked at soon. */
+void chi_worker_change_copy(struct chi_worker *worker);
+
 /* Lets the workers go on. Always to be called. */
 void chi_worker_barrier_open(struct chi_worker_barrier *barrier);
 

@@ -14,6 +14,7 @@
 #include "daemon/net/tally.h"
 #include "daemon/settings/config.h"
 #include "daemon/settings/crashes.h"
+#include "service/moves.h"
 #include "service/net/listener.h"
 #include "service/net/main_loop.h"
 
@@ -37,16 +38,29 @@ struct chi_worker_ops {
 	void (*run_release)(struct chi_worker *worker);
 };
 
-/* A store that is served. Does not change while workers run, but for its disk. */
+/*
+ * A store as its files were opened. A server that was started to read only moves to another copy at
+ * its path (write/follow.h). What outlives a turn of the loop keeps the copy that it began on,
+ * which is closed after the last of these has ended.
+ */
+struct chi_served_copy {
+	struct chi_dir *store;
+	uint64_t number;    /* moves before it */
+	atomic_size_t uses; /* by requests; of one that is served no more it only falls */
+	struct chi_served_copy *older; /* was served before, and is still open */
+};
+
+/* A store that is served. Does not change while workers run, but for its disk; nor does its copy,
+ * other than while all of them stand still. */
 struct chi_served {
 	struct chi_server *server;
 	const char *name;
-	size_t index; /* in server->stores */
-	struct chi_dir *store;
-	enum chi_statistic statistic;
+	size_t index;		      /* in server->stores */
+	struct chi_served_copy *copy; /* exchanged under the server's compact_lock */
 	bool writable;		      /* as it was started: chi_served_read_only is what holds */
 	enum chi_read_only read_only; /* why not, if not */
 	struct chi_disk_watch *disk;
+	struct chi_moves moves;
 	atomic_bool disk_failed; /* it is read-only for that, or the process about to end */
 	struct chi_crashes crashes;
 	struct chi_store_writer *writer; /* runs only if writable */
@@ -101,6 +115,22 @@ static inline enum chi_read_only chi_served_read_only(const struct chi_served *s
 	return served->read_only != CHI_READ_ONLY_NOT ? served->read_only
 	       : atomic_load(&served->disk_failed)    ? CHI_READ_ONLY_DISK
 						      : CHI_READ_ONLY_NOT;
+}
+
+/* For a request that outlives a turn; to be given back on any thread. Worker's thread, of what is
+ * served or is kept already. */
+static inline struct chi_served_copy *chi_served_copy_keep(struct chi_served_copy *copy)
+{
+	atomic_fetch_add(&copy->uses, 1);
+	return copy;
+}
+
+/* NULL is fine. */
+static inline void chi_served_copy_leave(struct chi_served_copy *copy)
+{
+	if (copy != NULL) {
+		atomic_fetch_sub(&copy->uses, 1);
+	}
 }
 
 /* Takes connections for a server. */

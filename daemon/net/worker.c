@@ -42,7 +42,7 @@ static void end_reads(struct chi_worker *worker)
 int chi_worker_read(struct chi_worker *worker, struct chi_served *served, struct chi_read **out)
 {
 	struct chi_read **read = &worker->reads[served->index];
-	int status = *read == NULL ? chi_read_begin(served->store, read) : CHI_OK;
+	int status = *read == NULL ? chi_read_begin(served->copy->store, read) : CHI_OK;
 	*out = *read;
 	return status;
 }
@@ -334,6 +334,13 @@ void chi_worker_barrier_open(struct chi_worker_barrier *barrier)
 }
 
 /* ---- Stopping ---------------------------------------------------------------------------- */
+
+void chi_worker_change_copy(struct chi_worker *worker)
+{
+	end_reads(worker);
+	/* Runs on copies that are too old are ended at its next tick. */
+	chi_loop_watch(&worker->loop);
+}
 
 void chi_worker_release_reads(struct chi_worker *worker)
 {

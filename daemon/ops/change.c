@@ -144,7 +144,7 @@ int chi_handle_change(struct chi_task *task)
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
 	const struct chi_change_ops *ops = chi_op_row_of(task->request->op)->change;
 	struct chi_ask ask = {.arena = &task->worker->results,
-			      .statistic = task->served->statistic,
+			      .statistic = chi_dir_statistic(task->copy->store),
 			      .fault = &task->fault};
 	int status = chi_task_take_request(task, &arena, &request);
 	status = status == CHI_OK ? chi_change_check(ops, &ask, request.made) : status;

@@ -98,6 +98,7 @@ static int check_store(struct chi_task *task, unsigned flags)
 						 : 64,
 				name->len > 0 ? name->bytes : "default");
 	}
+	task->copy = task->served->copy;
 	enum chi_read_only why = chi_served_read_only(task->served);
 	if ((flags & CHI_NEEDS_WRITABLE) != 0 && why != CHI_READ_ONLY_NOT) {
 		return chi_fail(&task->fault, -CHI_EREADONLY, "store '%s' is served read-only%s",
@@ -108,8 +109,8 @@ static int check_store(struct chi_task *task, unsigned flags)
 							    : "");
 	}
 	return chi_op_check(task->request,
-			    chi_dir_keep(task->served->store) == CHI_KEEP_GAMES ? CHI_HOLDS_GAMES
-										: CHI_HOLDS_COUNTS,
+			    chi_dir_keep(task->copy->store) == CHI_KEEP_GAMES ? CHI_HOLDS_GAMES
+									      : CHI_HOLDS_COUNTS,
 			    &task->fault);
 }
 

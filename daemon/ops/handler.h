@@ -10,6 +10,7 @@
 #include "daemon/net/net.h"
 #include "proto/msg.h"
 
+struct chi_served_copy;
 struct chi_job;
 struct chi_served;
 struct chi_worker_ops;
@@ -21,8 +22,9 @@ struct chi_task {
 	struct chi_request *request;
 	const uint8_t *body; /* its message */
 	size_t len;
-	struct chi_served *served; /* NULL for operations that concern no store */
-	const char *field;	   /* of the request, at fault; in the worker's arena or static */
+	struct chi_served *served;    /* NULL for operations that concern no store */
+	struct chi_served_copy *copy; /* of it, on which the request is served */
+	const char *field; /* of the request, at fault; in the worker's arena or static */
 	struct chi_fault fault;
 };
 

@@ -58,7 +58,7 @@ static int let_in(struct chi_task *task)
 static uint64_t sequence_of(const struct chi_served *served)
 {
 	struct chi_read *read;
-	if (chi_read_begin(served->store, &read) < 0) {
+	if (chi_read_begin(served->copy->store, &read) < 0) {
 		return 0;
 	}
 	uint64_t sequence = chi_read_sequence(read);
@@ -95,11 +95,11 @@ int chi_handle_hello(struct chi_task *task)
 		const struct chi_served *served = &server->stores[i];
 		names[i] = (struct chi_store_name){
 			.name = {served->name, strlen(served->name)},
-			.statistic = served->statistic,
+			.statistic = chi_dir_statistic(served->copy->store),
 			.writable = chi_served_read_only(served) == CHI_READ_ONLY_NOT,
 			.sequence = sequence_of(served),
 		};
-		memcpy(names[i].uuid, chi_dir_uuid(served->store), sizeof(names[i].uuid));
+		memcpy(names[i].uuid, chi_dir_uuid(served->copy->store), sizeof(names[i].uuid));
 	}
 	struct chi_response response = {.id = task->request->id, .last = true, .op = CHI_OP_HELLO};
 	response.u.hello.version = CHI_PROTOCOL_VERSION;

@@ -279,7 +279,7 @@ static void progressed(void *context, const char *phase, uint64_t done, uint64_t
 static void *run_import(void *context)
 {
 	struct import *import = context;
-	struct chi_importer_target target = {.store = import->served->store};
+	struct chi_importer_target target = {.store = import->served->copy->store};
 	struct chi_importer *importer = NULL;
 	/* On Linux this is the thread's own, and that of the threads it starts. */
 	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), IMPORT_NICE);

@@ -36,8 +36,9 @@ struct pipe_task {
 	struct chi_mail mail; /* posted by the thread as its last act */
 	struct chi_worker *worker;
 	struct chi_served *served;
-	struct event *readable; /* on the pipe */
-	struct event *stalled;	/* the client has not taken anything for too long */
+	struct chi_served_copy *copy; /* kept */
+	struct event *readable;	      /* on the pipe */
+	struct event *stalled;	      /* the client has not taken anything for too long */
 	pthread_t thread;
 	int from;	  /* the worker's end of the pipe; -1 when closed */
 	int to;		  /* the thread's */
@@ -65,9 +66,8 @@ static void *run_pipe(void *context)
 	struct pipe_task *task = context;
 	const struct chi_sink sink = {
 		.fd = task->to, .report = write_report, .context = task, .stop = &task->stop};
-	task->status =
-		chi_op_row_of(task->call.op)
-			->whole(task->served->store, &sink, &task->last.result, &task->fault);
+	task->status = chi_op_row_of(task->call.op)
+			       ->whole(task->copy->store, &sink, &task->last.result, &task->fault);
 	close(task->to);
 	chi_loop_post(&task->worker->loop, &task->mail);
 	return NULL;
@@ -89,6 +89,7 @@ static void close_pipe(struct pipe_task *task)
 static void free_task(struct pipe_task *task)
 {
 	close_pipe(task);
+	chi_served_copy_leave(task->copy);
 	free(task);
 }
 
@@ -284,6 +285,7 @@ int chi_handle_piped(struct chi_task *request)
 	}
 	task->worker = worker;
 	task->served = request->served;
+	task->copy = chi_served_copy_keep(request->copy);
 	task->mail.deliver = deliver_end;
 	task->from = -1;
 	task->call.id = request->request->id;

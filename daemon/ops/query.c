@@ -28,7 +28,8 @@ struct aside {
 	struct chi_query *query;
 	struct chi_worker *worker;
 	struct chi_served *served;
-	bool tells; /* the run that follows */
+	struct chi_served_copy *copy; /* kept */
+	bool tells;		      /* the run that follows */
 	int64_t worked_us;
 	pthread_t thread;
 	atomic_bool stop;
@@ -135,6 +136,7 @@ static struct chi_query_run *new_run(struct chi_query *query)
 static void free_aside(struct aside *aside)
 {
 	chi_query_close(aside->query);
+	chi_served_copy_leave(aside->copy);
 	free(aside);
 }
 
@@ -176,7 +178,7 @@ static void *run_thread(void *context)
 {
 	struct aside *aside = context;
 	struct chi_read *read = NULL;
-	aside->status = chi_read_begin(aside->served->store, &read);
+	aside->status = chi_read_begin(aside->copy->store, &read);
 	if (aside->status == CHI_OK) {
 		aside->status = work_aside(aside, read);
 		chi_read_end(read);
@@ -196,7 +198,8 @@ static int start_run(struct aside *aside, struct chi_conn *conn)
 	const struct chi_task task = {.worker = aside->worker,
 				      .conn = conn,
 				      .request = &request,
-				      .served = aside->served};
+				      .served = aside->served,
+				      .copy = aside->copy};
 	struct chi_query_run *run = new_run(aside->query);
 	if (run == NULL) {
 		return -CHI_ENOMEM;
@@ -271,6 +274,7 @@ static int start_aside(struct chi_task *task, struct chi_query *query)
 	aside->query = query;
 	aside->worker = task->worker;
 	aside->served = task->served;
+	aside->copy = chi_served_copy_keep(task->copy);
 	aside->tells = task->request->progress;
 	aside->mail.deliver = deliver_aside;
 	aside->call.ops = &aside_call;

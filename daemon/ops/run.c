@@ -82,7 +82,7 @@ static int open_snapshot(struct chi_run *run, struct chi_fault *fault)
 	if (!run->was_open && chi_server_is_full(run->worker->server)) {
 		return chi_fail(fault, -CHI_EBUSY, "the server's buffers are full");
 	}
-	int status = chi_read_begin(run->served->store, &run->read);
+	int status = chi_read_begin(run->copy->store, &run->read);
 	if (status < 0) {
 		return chi_fault_plain(fault, status);
 	}
@@ -127,6 +127,7 @@ static void close_run(struct chi_call *call)
 	atomic_fetch_sub(&run->worker->server->buffered, run->accounted);
 	chi_page_deinit(&run->page);
 	free(run->plan);
+	chi_served_copy_leave(run->copy);
 	run->ops->free(run);
 }
 
@@ -361,10 +362,39 @@ void chi_run_tell_unknown(struct chi_run *run, struct chi_response *response, co
 	}
 }
 
+/* Older than the copy before the one that is served. */
+static struct chi_run *find_left_behind(struct chi_worker *worker)
+{
+	struct chi_run *run = NULL;
+	TAILQ_FOREACH(run, &worker->runs, all_link)
+	{
+		if (run->copy->number + 1 < run->served->copy->number) {
+			break;
+		}
+	}
+	return run;
+}
+
+/* Clients that ask and take no answers must not keep any number of copies open. What a run has not
+ * sent is dropped, as it may not send. */
+static void end_left_behind(struct chi_worker *worker)
+{
+	struct chi_fault fault = {{0}};
+	struct chi_run *run = NULL;
+	/* From the beginning each time: the end of one may be that of its connection. */
+	while ((run = find_left_behind(worker)) != NULL) {
+		chi_page_release(&run->page);
+		(void)chi_fail(&fault, -CHI_ESTALE,
+			       "two newer copies of the store have been moved to since it began");
+		fail_run(run, -CHI_ESTALE, &fault);
+	}
+}
+
 bool chi_run_tick(struct chi_worker *worker, int64_t now)
 {
 	bool watched = false;
 	struct chi_run *run = NULL;
+	end_left_behind(worker);
 	TAILQ_FOREACH(run, &worker->runs, all_link)
 	{
 		if (run->page.n > 0 && !run->is_runnable && run->ops->pages &&
@@ -395,6 +425,7 @@ void chi_run_start(struct chi_run *run, const struct chi_run_ops *ops, const str
 	run->ops = ops;
 	run->worker = conn->worker;
 	run->served = task->served;
+	run->copy = chi_served_copy_keep(task->copy);
 	run->call.ops = &call_ops;
 	run->call.id = task->request->id;
 	run->call.op = task->request->op;

@@ -18,6 +18,7 @@
 #include "ops/page.h"
 #include "proto/msg.h"
 
+struct chi_served_copy;
 struct chi_read;
 struct chi_run;
 struct chi_served;
@@ -65,15 +66,16 @@ struct chi_run {
 	const struct chi_run_ops *ops;
 	struct chi_worker *worker;
 	struct chi_served *served;
-	struct chi_read *read; /* NULL between two snapshots */
-	int64_t read_since;    /* ms */
-	bool is_open;	       /* on that snapshot */
-	bool is_runnable;      /* on the worker's list */
-	bool was_open;	       /* once */
-	bool tells;	       /* now and then how far it is, although no row has come */
-	int64_t told_at;       /* ms: of the last response */
-	int64_t worked_us;     /* for it, without waiting for the client */
-	char *plan;	       /* how it was being answered when it gave up a snapshot, or NULL */
+	struct chi_served_copy *copy; /* kept */
+	struct chi_read *read;	      /* NULL between two snapshots */
+	int64_t read_since;	      /* ms */
+	bool is_open;		      /* on that snapshot */
+	bool is_runnable;	      /* on the worker's list */
+	bool was_open;		      /* once */
+	bool tells;		      /* now and then how far it is, although no row has come */
+	int64_t told_at;	      /* ms: of the last response */
+	int64_t worked_us;	      /* for it, without waiting for the client */
+	char *plan; /* how it was being answered when it gave up a snapshot, or NULL */
 	struct chi_page page;
 	size_t accounted; /* bytes counted in server->buffered */
 };
@@ -98,8 +100,9 @@ void chi_run_log_slow(enum chi_op op, int64_t worked_us, char *plan, const struc
 /* Runs a slice of each whose turn it is. */
 void chi_run_slice(struct chi_worker *worker);
 
-/* Ends snapshots that have grown old while their run stood still, and when memory is short, lets
- * paused ones forget what they have collected. True if there is any to be looked at again. */
+/* Ends runs on copies older than the one before the newest with -CHI_ESTALE, and snapshots that
+ * have grown old while their run stood still, and when memory is short, lets paused ones forget
+ * what they have collected. True if there is any to be looked at again. */
 bool chi_run_tick(struct chi_worker *worker, int64_t now);
 
 /* Ends all snapshots of the worker's runs. */

@@ -16,7 +16,8 @@
 
 /* What is said of one store. */
 struct facts {
-	bool known; /* `info` and what follows up to read_only */
+	bool known; /* `info` and what follows up to disk_free */
+	bool disk_known;
 	struct chi_info info;
 	uint64_t games;
 	uint64_t readers;
@@ -24,6 +25,9 @@ struct facts {
 	uint64_t disk_free;
 	uint64_t read_only;
 	uint64_t crashes;
+	uint64_t looks;
+	uint64_t moves;
+	uint64_t moved_s;
 	uint64_t queue_bytes;
 	uint64_t queue_bytes_max;
 	uint64_t queue_records;
@@ -101,13 +105,16 @@ static void take_info(const struct chi_served *served, struct facts *facts)
 	const struct chi_info *info = &facts->info;
 	struct statvfs disk;
 	const char *path = served->server->config->stores[served->index].path;
-	facts->known =
-		chi_dir_info(served->store, &facts->info) == CHI_OK && statvfs(path, &disk) == 0;
+	facts->known = chi_dir_info(served->copy->store, &facts->info) == CHI_OK;
+	/* The path may lead nowhere for a while. */
+	facts->disk_known = facts->known && statvfs(path, &disk) == 0;
 	if (facts->known) {
 		facts->games = info->games.white + info->games.draws + info->games.black +
 			       info->games.other;
 		facts->readers = info->readers;
 		facts->readers_max = info->readers_max;
+	}
+	if (facts->disk_known) {
 		facts->disk_free = (uint64_t)disk.f_bavail * disk.f_frsize;
 	}
 }
@@ -120,6 +127,9 @@ static void take_facts(struct chi_served *served, bool exchanging, struct facts 
 				.queue_records_max = writer->records_max,
 				.read_only = chi_served_read_only(served) != CHI_READ_ONLY_NOT,
 				.crashes = served->crashes.count,
+				.looks = chi_counter_value(&served->moves.looks),
+				.moves = atomic_load(&served->moves.count),
+				.moved_s = atomic_load(&served->moves.last_s),
 				.batches = chi_counter_value(&writer->batches),
 				.failures = chi_counter_value(&writer->failures)};
 	pthread_mutex_lock(&writer->lock);
@@ -265,6 +275,14 @@ static const struct {
 	{"chistore_store_crashes", "gauge",
 	 "Crashes of the server before this start, since its last clean stop.", FACT(crashes),
 	 true},
+	{"chistore_store_looks_total", "counter",
+	 "Looks where the store's path leads to, of a server that only reads.", FACT(looks), true},
+	{"chistore_store_moves_total", "counter",
+	 "Moves to another copy at the store's path, of a server that only reads.", FACT(moves),
+	 true},
+	{"chistore_store_moved_timestamp_seconds", "gauge",
+	 "Time of the last of these, in seconds since 1970; 0: there was none.", FACT(moved_s),
+	 true},
 	{"chistore_write_queue_bytes", "gauge", "Writes accepted and not committed yet.",
 	 FACT(queue_bytes), true},
 	{"chistore_write_queue_bytes_max", "gauge", "Bytes above which writes are refused.",
@@ -277,6 +295,11 @@ static const struct {
 	 "Writes of clients committed, several in one commit.", FACT(batches), true},
 	{"chistore_commit_failures_total", "counter", "Commits that failed.", FACT(failures), true},
 };
+
+static bool is_said(const struct facts *facts, size_t offset, bool always)
+{
+	return always || (offset == FACT(disk_free) ? facts->disk_known : facts->known);
+}
 
 static void print_stores(struct chi_metrics *page, struct chi_server *server)
 {
@@ -292,7 +315,7 @@ static void print_stores(struct chi_metrics *page, struct chi_server *server)
 		chi_metrics_head(page, families[f].name, families[f].type, families[f].help);
 		for (size_t i = 0; i < server->n_stores; i++) {
 			const char *at = (const char *)&facts[i] + families[f].offset;
-			if (facts[i].known || families[f].always) {
+			if (is_said(&facts[i], families[f].offset, families[f].always)) {
 				chi_metrics_print(
 					page, "%s{store=\"%s\"} %llu\n", families[f].name,
 					server->stores[i].name,

@@ -23,7 +23,7 @@ static int compact(struct chi_job *job, struct chi_served *served, struct chi_fa
 	struct chi_server *server = served->server;
 	struct chi_compaction *compaction = NULL;
 	struct chi_compacted *done = (struct chi_compacted *)(void *)job->result;
-	int status = chi_compact_prepare(served->store, &compaction, fault);
+	int status = chi_compact_prepare(served->copy->store, &compaction, fault);
 	if (status < 0) {
 		return status;
 	}
@@ -45,8 +45,8 @@ static void *verify_copy(void *context)
 	struct chi_compact_check *check = &writer->check;
 	struct chi_verify_result result;
 	char why[64];
-	check->status =
-		chi_dir_verify_until(writer->served->store, 1, &check->stop, NULL, NULL, &result);
+	check->status = chi_dir_verify_until(writer->served->copy->store, 1, &check->stop, NULL,
+					     NULL, &result);
 	if (check->status == -CHI_ECORRUPT) {
 		(void)snprintf(why, sizeof(why), "the store is damaged in %" PRIu64 " places",
 			       result.errors);
@@ -66,7 +66,7 @@ static int begin_check(struct chi_store_writer *writer, struct chi_fault *fault)
 {
 	struct chi_compact_check *check = &writer->check;
 	struct chi_server *server = writer->served->server;
-	int status = chi_compact_alone(writer->served->store, fault);
+	int status = chi_compact_alone(writer->served->copy->store, fault);
 	if (status < 0) {
 		return status;
 	}

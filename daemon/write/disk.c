@@ -10,6 +10,7 @@
 #include "base/fault.h"
 #include "daemon/net/server.h"
 #include "daemon/settings/limits.h"
+#include "daemon/write/follow.h"
 #include "daemon/write/job.h"
 #include "service/events.h"
 #include "service/log.h"
@@ -61,7 +62,9 @@ static void disk_failed(struct chi_served *served, const struct chi_fault *cause
 			  log_text("store", served->name), log_text("cause", cause->text));
 		_exit(CHI_EXIT_DISK);
 	}
-	chi_dir_end_writing(served->store);
+	if (served->writable) {
+		chi_dir_end_writing(served->copy->store);
+	}
 	log_error("store.disk",
 		  "store '{store}' is served read-only from now on: its disk has failed ({cause}); "
 		  "what is read may be out of date",
@@ -70,7 +73,10 @@ static void disk_failed(struct chi_served *served, const struct chi_fault *cause
 
 void chi_disk_look(struct chi_served *served, const struct chi_fault *cause)
 {
-	if (chi_dir_disk_failure(served->store) < 0) {
+	struct chi_served_copy *copy = chi_follow_keep(served);
+	int status = chi_dir_disk_failure(copy->store);
+	chi_served_copy_leave(copy);
+	if (status < 0) {
 		disk_failed(served, cause);
 	}
 }
@@ -118,7 +124,9 @@ static void *watch_disk(void *context)
 		(void)pthread_mutex_unlock(&watch->lock);
 		struct chi_fault fault = {{0}};
 		bool direct = false;
-		int status = chi_dir_check_disk(watch->served->store, &direct, &fault);
+		struct chi_served_copy *copy = chi_follow_keep(watch->served);
+		int status = chi_dir_check_disk(copy->store, &direct, &fault);
+		chi_served_copy_leave(copy);
 		if (status == -CHI_EIO) {
 			disk_failed(watch->served, &fault);
 		}
@@ -195,7 +203,7 @@ int chi_disk_watch_start(struct chi_disk_watch *watch, struct chi_fault *fault)
 	const struct chi_served *served = watch->served;
 	struct chi_fault why = {{0}};
 	bool direct = false;
-	int status = chi_dir_check_disk(served->store, &direct, &why);
+	int status = chi_dir_check_disk(served->copy->store, &direct, &why);
 	if (status == -CHI_EIO) {
 		return chi_fail(fault, status, "the disk of store '%s' has failed (%s)",
 				served->name, why.text);

@@ -189,7 +189,7 @@ static void tell_lost(struct chi_store_writer *writer)
 static int begin_write(struct chi_store_writer *writer, struct chi_write **write,
 		       struct chi_fault *fault)
 {
-	int status = chi_write_begin(writer->served->store, write, fault);
+	int status = chi_write_begin(writer->served->copy->store, write, fault);
 	if (status < 0) {
 		chi_disk_look(writer->served, fault);
 	}

@@ -50,7 +50,7 @@ struct cache {
 	int64_t asked_ms;
 	uint64_t state;	   /* the number of the last one seen: 1 and up, */
 	uint64_t sequence; /* what it was known by: the store's sequence */
-	unsigned opened;   /* and how often a store was opened, */
+	uint64_t moves;	   /* and of which copy, */
 	bool known;	   /* if it could be asked for */
 };
 
@@ -154,7 +154,8 @@ static uint64_t state_of(struct cache *cache, struct session *session)
 	int64_t now = chi_now_ms();
 	struct chi_info info;
 	struct chi_fault fault;
-	if (now - cache->asked_ms < ASK_MS) {
+	bool moved = !session_is_current(session) || session->moves != cache->moves;
+	if (!moved && now - cache->asked_ms < ASK_MS) {
 		return cache->known ? cache->state : 0;
 	}
 	cache->asked_ms = now;
@@ -163,11 +164,10 @@ static uint64_t state_of(struct cache *cache, struct session *session)
 	if (!cache->known) {
 		return 0;
 	}
-	if (cache->state == 0 || info.sequence != cache->sequence ||
-	    session->opened != cache->opened) {
+	if (cache->state == 0 || info.sequence != cache->sequence || moved) {
 		cache->state++;
 		cache->sequence = info.sequence;
-		cache->opened = session->opened;
+		cache->moves = session->moves;
 	}
 	return cache->state;
 }

@@ -109,7 +109,8 @@ struct call {
 	 * false. `state` is its own. */
 	bool more;
 	void *state;
-	bool live; /* it must not be kept for the next who asks */
+	struct chi_client *own; /* its client from the first part on, in process: of one copy */
+	bool live;		/* it must not be kept for the next who asks */
 
 	/* To work with. */
 	struct chi_arena arena;

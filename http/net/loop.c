@@ -11,6 +11,7 @@
 #include "http/net/conn.h"
 #include "http/net/pack.h"
 #include "service/events.h"
+#include "service/log.h"
 
 #define SPARE_CALLS  64
 #define ARENA_BYTES  ((size_t)128 << 20) /* the longest body, and as much again */
@@ -61,6 +62,8 @@ void loop_call_done(struct call *call)
 	struct loop *loop = call->loop;
 	chi_shares_give(&loop->bodies, call->share, call->body_len);
 	pack_free(call->pack);
+	/* Of a stream whose client has gone. */
+	chi_close(call->own);
 	if (loop->n_spare == SPARE_CALLS || chi_arena_held(&call->arena) > KEEP_BYTES) {
 		free_call(call);
 		return;
@@ -85,6 +88,27 @@ void loop_post(struct call *call)
 {
 	call->mail.deliver = deliver_call;
 	chi_loop_post(&call->loop->turns, &call->mail);
+}
+
+static void deliver_move(struct chi_mail *mail, void *owner)
+{
+	struct loop *loop = owner;
+	struct chi_fault fault;
+	(void)mail;
+	atomic_store(&loop->moving, false);
+	if (session_ready(&loop->session, &fault) < 0) {
+		/* The next call tries again. */
+		log_limited_warning("store.behind", "cannot go over to the newest copy ({cause})",
+				    log_text("cause", fault.text));
+	}
+}
+
+void loop_go_over(struct loop *loop)
+{
+	if (!atomic_exchange(&loop->moving, true)) {
+		loop->move_mail.deliver = deliver_move;
+		chi_loop_post(&loop->turns, &loop->move_mail);
+	}
 }
 
 static bool tick_conns(void *owner, int64_t now, bool late)
@@ -187,7 +211,7 @@ static int begin_loop(struct loop *loop, struct chi_fault *fault)
 		status = chi_listener_start(&loop->listener, loop->turns.base, loop->sockets, &door,
 					    loop, fault);
 	}
-	return status == CHI_OK && config->in_process ? session_open(&loop->session, config, fault)
+	return status == CHI_OK && config->in_process ? session_ready(&loop->session, fault)
 						      : status;
 }
 
@@ -201,7 +225,7 @@ int loop_new(struct http_server *server, struct chi_sockets *sockets, struct loo
 	}
 	loop->sockets = sockets;
 	loop->server = server;
-	loop->session.config = server->config;
+	session_init(&loop->session, &server->place);
 	int status = begin_loop(loop, fault);
 	if (status < 0) {
 		loop_free(loop);

@@ -56,5 +56,14 @@ void server_metrics(struct http_server *server, struct writer *out)
 	chi_metrics_value(&page, "chistore_http_queued_total", "counter",
 			  "Unknown positions that were asked about and added to the store's queue.",
 			  unknown_count(server->unknown));
+	chi_metrics_value(&page, "chistore_http_looks_total", "counter",
+			  "Looks where the store's address leads to.",
+			  chi_counter_value(&server->place.moves.looks));
+	chi_metrics_value(&page, "chistore_http_moves_total", "counter",
+			  "Moves to another copy at the store's address.",
+			  atomic_load(&server->place.moves.count));
+	chi_metrics_value(&page, "chistore_http_moved_timestamp_seconds", "gauge",
+			  "Time of the last of these, in seconds since 1970; 0: there was none.",
+			  atomic_load(&server->place.moves.last_s));
 	out->failed = out->failed || page.failed;
 }

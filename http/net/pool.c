@@ -5,6 +5,25 @@
 #include "base/fault.h"
 #include "http/net/server.h"
 
+static int find_client(struct call *call, struct session *session)
+{
+	int status = call->own != NULL ? CHI_OK : session_ready(session, &call->fault);
+	call->client = call->own != NULL ? call->own : session->client;
+	return status;
+}
+
+/* The parts of a stream are of one copy, whatever the session goes over to between them. */
+static void keep_client(struct call *call, struct session *session)
+{
+	if (call->result < 0 || !call->more) {
+		chi_close(call->own);
+		call->own = NULL;
+	} else if (call->own == NULL && session->config->in_process) {
+		call->own = session->client;
+		session->client = NULL;
+	}
+}
+
 void call_run(struct call *call, struct session *session)
 {
 	bool local = (call->route->flags & ROUTE_LOCAL) != 0;
@@ -13,8 +32,7 @@ void call_run(struct call *call, struct session *session)
 	call->more = false;
 	int status = call_check_params(call, &why);
 	if (!local && status == CHI_OK) {
-		status = session_ready(session, &call->fault);
-		call->client = session->client;
+		status = find_client(call, session);
 	}
 	if (status == CHI_OK) {
 		status = (call->route->flags & ROUTE_LONG) != 0 ? call_watched(call)
@@ -25,6 +43,7 @@ void call_run(struct call *call, struct session *session)
 				  "the answer is too large: ask for less");
 	}
 	call->result = status < 0 ? status : CHI_OK;
+	keep_client(call, session);
 	if (status >= 0 || call->streaming) {
 		return;
 	}
@@ -59,13 +78,26 @@ static struct call *take_call(struct pool *pool)
 	return call;
 }
 
+/* Gives up a copy that is served no more. With the pool locked, which it is not meanwhile. */
+static void leave_copy(struct pool *pool, struct session *session)
+{
+	pthread_mutex_unlock(&pool->lock);
+	chi_close(session->client);
+	session->client = NULL;
+	pthread_mutex_lock(&pool->lock);
+}
+
 /* NULL: the pool ends. */
-static struct call *next_call(struct pool *pool)
+static struct call *next_call(struct pool *pool, struct session *session)
 {
 	struct call *call = NULL;
 	pthread_mutex_lock(&pool->lock);
 	while ((call = take_call(pool)) == NULL && !pool->stopping) {
-		pthread_cond_wait(&pool->some, &pool->lock);
+		if (session->client != NULL && !session_is_current(session)) {
+			leave_copy(pool, session);
+		} else {
+			pthread_cond_wait(&pool->some, &pool->lock);
+		}
 	}
 	/* Of what one that has ended makes room for, there may be more. */
 	if (pool->first != NULL) {
@@ -86,20 +118,16 @@ static void end_pool_call(struct pool *pool, struct call *call)
 static void *work(void *context)
 {
 	struct pool *pool = context;
-	struct session session = {.config = pool->server->config};
+	struct session session;
 	struct call *call = NULL;
-	while ((call = next_call(pool)) != NULL) {
+	session_init(&session, &pool->server->place);
+	while ((call = next_call(pool, &session)) != NULL) {
 		call->deadline_ms = chi_now_ms() + (int64_t)pool->server->config->query_ms;
 		if (atomic_load(&call->cancelled)) {
 			/* The log must not say of a write that it was done. */
 			call->result = -CHI_ECANCELED;
 			call->http = call_http_of(call->result);
 		} else {
-			if (call->state_seen != 0) {
-				/* Kept as one of the store that the loop has seen, it must not be
-				 * of one that was replaced before. */
-				session_doubt(&session);
-			}
 			call_run(call, &session);
 		}
 		end_pool_call(pool, call);
@@ -123,6 +151,13 @@ int pool_start(struct pool *pool, struct http_server *server, struct chi_fault *
 		pool->n++;
 	}
 	return CHI_OK;
+}
+
+void pool_go_over(struct pool *pool)
+{
+	pthread_mutex_lock(&pool->lock);
+	pthread_cond_broadcast(&pool->some);
+	pthread_mutex_unlock(&pool->lock);
 }
 
 int pool_submit(struct pool *pool, struct call *call)

@@ -82,6 +82,8 @@ struct http_server {
 	struct chi_rules rules;
 	struct loop *loops[HTTP_THREADS_MAX];
 	size_t n_loops;
+	struct http_place place;
+	struct event *look; /* at the place, now and then */
 	struct pool pool;
 	struct unknown *unknown;		      /* NULL: nothing is written */
 	struct chi_sockets sockets[HTTP_THREADS_MAX]; /* of each loop */
@@ -93,6 +95,8 @@ struct loop {
 	struct http_server *server;
 	struct chi_loop turns;
 	struct session session; /* open if the store is a directory */
+	struct chi_mail move_mail;
+	atomic_bool moving; /* that is on its way */
 	struct chi_sockets *sockets;
 	struct chi_listener listener;
 	struct conn *conns; /* all that are open */
@@ -112,6 +116,10 @@ CHI_MUSTUSE int loop_new(struct http_server *server, struct chi_sockets *sockets
 CHI_MUSTUSE int loop_start(struct loop *loop, struct chi_fault *fault);
 void loop_free(struct loop *loop);
 
+/* Another copy is served: the loop's session goes over to it. Any thread, before the loop is freed.
+ */
+void loop_go_over(struct loop *loop);
+
 /* A zeroed call with its memory ready; NULL without memory. */
 struct call *loop_call(struct loop *loop);
 void loop_call_done(struct call *call);
@@ -126,6 +134,9 @@ CHI_MUSTUSE int pool_start(struct pool *pool, struct http_server *server, struct
 void pool_stop(struct pool *pool);
 /* -CHI_EBUSY: too many wait, of all or of the peer's. */
 CHI_MUSTUSE int pool_submit(struct pool *pool, struct call *call);
+
+/* Another copy is served: threads that wait close the old one. Any thread. */
+void pool_go_over(struct pool *pool);
 
 /* Runs the handler; call->result. Any thread that has a session. */
 void call_run(struct call *call, struct session *session);

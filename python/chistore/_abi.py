@@ -1098,6 +1098,8 @@ FUNCTIONS = {
     "chi_queue_state_name": (c_char_p, [c_int]),
     "chi_version": (c_char_p, []),
     "chi_open": (c_int, [c_char_p, POINTER(chi_options), POINTER(POINTER(chi_client)), POINTER(chi_fault)]),
+    "chi_open_again": (c_int, [POINTER(chi_client), POINTER(POINTER(chi_client))]),
+    "chi_open_newest": (c_int, [POINTER(chi_client), POINTER(POINTER(chi_client))]),
     "chi_close": (None, [POINTER(chi_client)]),
     "chi_error": (c_char_p, [POINTER(chi_client)]),
     "chi_store_create": (c_int, [c_char_p, c_int, c_int, POINTER(chi_fault)]),

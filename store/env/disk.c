@@ -41,7 +41,7 @@ static int open_published(const struct chi_env *env, int *fd)
 		return error;
 	}
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
-	*fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	*fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC | O_NONBLOCK);
 	error = *fd >= 0 ? 0 : errno;
 	return error == ENOENT || error == EACCES ? EINVAL : error;
 }
@@ -49,7 +49,7 @@ static int open_published(const struct chi_env *env, int *fd)
 /* Of any other the file that has the name now: a compaction may be about to exchange it. */
 static int open_named(const struct chi_env *env, int *fd)
 {
-	*fd = openat(env->pin, DATA_NAME, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	*fd = openat(env->pin, DATA_NAME, O_RDONLY | O_DIRECT | O_CLOEXEC | O_NONBLOCK);
 	return *fd >= 0 ? 0 : errno;
 }
 

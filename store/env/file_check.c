@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -151,5 +152,8 @@ int chi_file_check(const char *dir, struct chi_fault *fault)
 			break;
 		}
 	}
-	return rc < 0 ? chi_fail(fault, rc, "the store in '%s': %s", dir, why.text) : rc;
+	char named[PATH_MAX];
+	return rc < 0 ? chi_fail(fault, rc, "the store in '%s': %s", chi_path_said(dir, named),
+				 why.text)
+		      : rc;
 }

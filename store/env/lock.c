@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -79,16 +80,28 @@ static int wait_turn(const struct chi_lock *lock, uint32_t wait_ms)
 	return rc;
 }
 
+/* A pipe of that name would otherwise wait for another program. */
+#define OPEN_FLAGS (O_CLOEXEC | O_NONBLOCK)
+
 static int open_file(struct chi_lock *lock, const char *path, bool write)
 {
+	struct stat st;
 	int flags = write ? O_RDWR | O_CREAT : O_RDONLY;
-	lock->fd = open(path, flags | O_CLOEXEC, FILE_MODE);
+	lock->fd = open(path, flags | OPEN_FLAGS, FILE_MODE);
 	if (lock->fd < 0 && errno == ENOENT && !write) {
 		/* A store put together by hand: the next one finds the file. */
-		lock->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
+		lock->fd = open(path, O_RDWR | O_CREAT | OPEN_FLAGS, FILE_MODE);
+	}
+	int error = lock->fd < 0 || fstat(lock->fd, &st) < 0 ? errno : 0;
+	if (error == 0 && !S_ISREG(st.st_mode)) {
+		error = EBADF;
+	}
+	if (error != 0 && lock->fd >= 0) {
+		(void)close(lock->fd);
+		lock->fd = -1;
 	}
 	lock->writable = lock->fd >= 0 && write;
-	return lock->fd < 0 ? errno : 0;
+	return error;
 }
 
 int chi_lock_make(const char *dir)
@@ -116,6 +129,11 @@ int chi_lock_open(struct chi_lock *lock, const char *dir, bool write, uint32_t w
 	int error = open_file(lock, path, write);
 	if (error == EROFS && !write) {
 		return CHI_OK;
+	}
+	if (error == EBADF) {
+		return chi_fail(fault, -CHI_ENOSTORE,
+				"the directory '%s' holds no store: its '%s' is no file", dir,
+				CHI_LOCK_NAME);
 	}
 	if (error != 0) {
 		return chi_lmdb_fault(fault, error, "open", path);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/fault.h"
@@ -17,6 +18,7 @@
 #include "store/env/lock.h"
 #include "store/env/published.h"
 #include "store/lmdb_err.h"
+#include "store/names.h"
 #include "store/store.h"
 
 static void free_env(struct chi_env *env)
@@ -265,6 +267,7 @@ static int open_file_env(int file, struct chi_env **out, struct chi_fault *fault
 	}
 	env->pin = file;
 	env->published = true;
+	env->still = true;
 	env->unnamed = true;
 	env->refs = 1;
 	if (asprintf(&env->path, PROC "%d", file) < 0) {
@@ -283,23 +286,163 @@ static int open_file_env(int file, struct chi_env **out, struct chi_fault *fault
 	return rc;
 }
 
+/* A handle with the environment, which is freed if there is no memory for one. */
+static int new_dir(struct chi_env *env, const char *path, struct chi_dir **out)
+{
+	struct chi_dir *store = malloc(sizeof(*store));
+	char *copy = strdup(path);
+	if (store == NULL || copy == NULL) {
+		free(store);
+		free(copy);
+		free_env(env);
+		return -CHI_ENOMEM;
+	}
+	*store = (struct chi_dir){.env = env, .mode = CHI_STORE_READ, .path = copy};
+	*out = store;
+	return CHI_OK;
+}
+
 int chi_dir_open_file(int file, const char *dir, struct chi_dir **out, struct chi_fault *fault)
 {
 	struct chi_env *env = NULL;
 	int rc = open_file_env(file, &env, fault);
+	if (rc == CHI_OK && new_dir(env, dir, out) < 0) {
+		rc = chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	return rc;
+}
+
+/* ---- Following --------------------------------------------------------------------------- */
+
+static bool is_on_read_only_media(const struct chi_env *env)
+{
+	struct statvfs fs;
+	struct stat st;
+	return fstatvfs(env->pin, &fs) == 0 && (fs.f_flag & ST_RDONLY) != 0 &&
+	       fstatat(env->pin, DATA_NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
+}
+
+bool chi_dir_is_still(const struct chi_dir *store)
+{
+	return store->env->still || is_on_read_only_media(store->env);
+}
+
+/* Fixes the directory that the path leads to now, by whose descriptor all its files are opened:
+ * whatever has the path a moment later, none of its files is met. */
+static int pin_directory(struct chi_env *env, const char *path, struct chi_fault *fault)
+{
+	struct stat st;
+	env->pin = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (env->pin < 0 && (errno == ENOENT || errno == ENOTDIR)) {
+		return chi_fail(fault, -CHI_ENOSTORE, "'%s' is not there any more", path);
+	}
+	if (env->pin < 0 || fstat(env->pin, &st) < 0) {
+		return chi_lmdb_fault(fault, errno, "open", path);
+	}
+	env->dev = st.st_dev;
+	env->ino = st.st_ino;
+	if (asprintf(&env->path, PROC "%d", env->pin) < 0) {
+		env->path = NULL;
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	return CHI_OK;
+}
+
+/* Without locks, or not at all. */
+static int open_still(struct chi_env *env, bool force_netfs, struct chi_fault *fault)
+{
+	int rc = force_netfs ? CHI_OK : chi_file_system_check(env->path, fault);
+	rc = rc == CHI_OK ? chi_file_check(env->path, fault) : rc;
+	rc = rc == CHI_OK ? chi_published_open(env, fault) : rc;
+	if (rc == CHI_NONE && is_on_read_only_media(env)) {
+		env->still = true;
+		rc = chi_env_restart(env, fault);
+	}
+	return rc == CHI_NONE
+		       ? chi_fail(fault, -CHI_ESTALE,
+				  "it is neither a published copy nor on a file system that is "
+				  "mounted read-only: close the store and open it again")
+		       : rc;
+}
+
+static int open_newest(const char *path, const struct chi_dir_options *options,
+		       struct chi_env **out, struct chi_fault *fault)
+{
+	_cleanup_(free_envp) struct chi_env *env = new_env(options);
+	if (env == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	int rc = pin_directory(env, path, fault);
+	rc = rc == CHI_OK ? chi_map_bytes(options->map_bytes, &env->map_bytes, fault) : rc;
+	rc = rc == CHI_OK ? open_still(env, options->force_netfs, fault) : rc;
+	if (rc == CHI_OK) {
+		chi_guides_reserve(&env->guides);
+		env->refs = 1;
+		*out = env;
+		env = NULL;
+	}
+	return rc;
+}
+
+static bool stat_data(struct chi_env *env, struct stat *out)
+{
+	mdb_filehandle_t fd;
+	(void)pthread_mutex_lock(&env->mutex);
+	bool known = env->mdb != NULL && mdb_env_get_fd(env->mdb, &fd) == 0 && fstat(fd, out) == 0;
+	(void)pthread_mutex_unlock(&env->mutex);
+	return known;
+}
+
+static bool has_same_file(struct chi_env *a, struct chi_env *b)
+{
+	struct stat first;
+	struct stat second;
+	return stat_data(a, &first) && stat_data(b, &second) && first.st_dev == second.st_dev &&
+	       first.st_ino == second.st_ino;
+}
+
+/* For the check of forks. Others may share it, or open the directory again: without locks there are
+ * none that the second opening could drop. */
+static int enter_registry(struct chi_env *env)
+{
+	chi_registry_lock();
+	int rc = chi_registry_add(env);
+	chi_registry_unlock();
+	return rc;
+}
+
+/* The registry is not locked meanwhile: what the path leads to may hang. */
+int chi_dir_follow(struct chi_dir *store, const struct chi_dir_options *options,
+		   struct chi_dir **out, struct chi_fault *fault)
+{
+	bool changed = false;
+	struct chi_env *found = NULL;
+	*out = NULL;
+	int rc = chi_dir_changed(store, &changed, fault);
+	if (rc != CHI_OK || !changed) {
+		return rc;
+	}
+	if (!chi_dir_is_still(store)) {
+		return chi_fail(fault, -CHI_ESTALE,
+				"the one that is open is neither a published copy nor on a file "
+				"system that is mounted read-only: close it and open it again");
+	}
+	rc = open_newest(store->path, options, &found, fault);
 	if (rc < 0) {
 		return rc;
 	}
-	_cleanup_(chi_freep) struct chi_dir *store = calloc(1, sizeof(*store));
-	char *path = strdup(dir);
-	if (store == NULL || path == NULL) {
-		free(path);
-		free_env(env);
-		return chi_fault_plain(fault, -CHI_ENOMEM);
+	/* The path may lead to the open files again. */
+	if (has_same_file(found, store->env)) {
+		free_env(found);
+		return CHI_OK;
 	}
-	*store = (struct chi_dir){.env = env, .mode = CHI_STORE_READ, .path = path};
-	*out = store;
-	store = NULL;
+	rc = new_dir(found, store->path, out);
+	rc = rc == CHI_OK ? enter_registry(found) : rc;
+	if (rc < 0) {
+		chi_dir_close(*out);
+		*out = NULL;
+		return chi_fault_plain(fault, rc);
+	}
 	return CHI_OK;
 }
 

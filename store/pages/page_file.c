@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <lmdb.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -196,11 +197,12 @@ static int check_is_file(const struct chi_page_file *file_image, const char *dir
 			 struct chi_fault *fault)
 {
 	struct stat st;
+	char named[PATH_MAX];
 	return fstat(file_image->fd, &st) == 0 && S_ISREG(st.st_mode)
 		       ? CHI_OK
 		       : chi_fail(fault, -CHI_ENOSTORE,
-				  "the directory '%s' holds no store: its '%s' is no file", dir,
-				  DATA_NAME);
+				  "the directory '%s' holds no store: its '%s' is no file",
+				  chi_path_said(dir, named), DATA_NAME);
 }
 
 int chi_page_file_open(struct chi_page_file *file_image, const char *dir,
@@ -215,7 +217,9 @@ int chi_page_file_open(struct chi_page_file *file_image, const char *dir,
 	/* A pipe of that name would otherwise wait for a writer. */
 	file_image->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file_image->fd < 0 && errno == ENOENT) {
-		return chi_fail(fault, -CHI_ENOSTORE, "the directory '%s' holds no store", dir);
+		char named[PATH_MAX];
+		return chi_fail(fault, -CHI_ENOSTORE, "the directory '%s' holds no store",
+				chi_path_said(dir, named));
 	}
 	if (file_image->fd < 0) {
 		return chi_lmdb_fault(fault, errno, "open", path);

@@ -45,6 +45,8 @@ static struct {
 	struct chi_rows *iter;
 	struct chi_rows *opened;
 	struct chi_prober *prober;
+	struct chi_client *again;
+	struct chi_client *newest;
 	size_t n;
 	uint64_t count;
 	uint32_t number;
@@ -89,6 +91,8 @@ static int each(void *context, size_t i, const struct chi_record *record)
 	X(chi_scan_open, &a.scan, &a.iter)                                                         \
 	X(chi_gameset_make, "mine", "", NULL)                                                      \
 	X(chi_probe, &a.key, 1, &a.row)                                                            \
+	X(chi_open_again, &a.again)                                                                \
+	X(chi_open_newest, &a.newest)                                                              \
 	X(chi_on_progress, NULL, NULL)                                                             \
 	X(chi_prober_open, NULL, &a.prober)                                                        \
 	X(chi_put, &a.put, 1, CHI_SYNC, NULL)                                                      \

@@ -77,18 +77,10 @@ static void a_restored_directory(void **state)
 		assert_false(moved);
 		assert_true(has(prober, 0) && !has(prober, 1));
 	} else {
-		uint64_t ticket = 0;
-		struct chi_row row;
-		struct chi_key key = world_key(1);
+		/* A store that lives has locks: it is opened again by hand. */
 		assert_true(has(prober, 0) && has(prober, 1));
-		assert_int_equal(chi_prober_prefetch(prober, &key, 1, &ticket), CHI_OK);
-		assert_int_equal(chi_prober_follow(prober, &moved), CHI_OK);
-		assert_true(moved);
-		assert_true(has(prober, 0) && !has(prober, 1));
-		assert_int_equal(chi_prober_collect(prober, ticket, &row), CHI_NONE);
-		tickets_of_another_store(prober, ticket);
-		assert_int_equal(chi_prober_follow(prober, &moved), CHI_OK);
-		assert_false(moved);
+		assert_int_equal(chi_prober_follow(prober, &moved), -CHI_ESTALE);
+		assert_true(!moved && has(prober, 0) && has(prober, 1));
 	}
 	/* The client's own store stays what it was. */
 	assert_true(is_changed(world->client));
@@ -115,8 +107,18 @@ static void a_published_copy(void **state)
 	world_ok(world->client, chi_store_backup(world->client, path, true));
 	assert_true(is_changed(reader));
 	assert_false(has(prober, 1));
+	uint64_t ticket = 0;
+	struct chi_row row;
+	struct chi_key key = world_key(1);
+	assert_int_equal(chi_prober_prefetch(prober, &key, 1, &ticket), CHI_OK);
 	assert_int_equal(chi_prober_follow(prober, &moved), CHI_OK);
 	assert_true(moved && has(prober, 1));
+	if (world->kind == WORLD_FILE) {
+		assert_int_equal(chi_prober_collect(prober, ticket, &row), CHI_NONE);
+		tickets_of_another_store(prober, ticket);
+	}
+	assert_int_equal(chi_prober_follow(prober, &moved), CHI_OK);
+	assert_false(moved);
 	/* With no store there what is open stays. */
 	world_remove_dir(path);
 	bool changed = true;
@@ -125,6 +127,72 @@ static void a_published_copy(void **state)
 	assert_true(!moved && has(prober, 1));
 	chi_prober_close(prober);
 	chi_close(reader);
+}
+
+/* Clients that chi_open_again gives read what the first one reads, whatever the address leads to.
+ */
+static void the_same_files_again(void **state)
+{
+	struct world *world = *state;
+	char path[96];
+	struct chi_client *old = NULL;
+	struct chi_client *again = NULL;
+	struct chi_client *third = NULL;
+	struct chi_client *newest = NULL;
+	struct chi_info is;
+	struct chi_info was;
+	(void)snprintf(path, sizeof(path), "%s/published", world->dir);
+	world_fill(world->client, 0, 1);
+	world_ok(world->client, chi_store_backup(world->client, path, true));
+	assert_int_equal(chi_open(path, NULL, &old, NULL), CHI_OK);
+	world_ok(old, chi_store_info(old, &was));
+	world_ok(old, chi_open_newest(old, &newest));
+	assert_null(newest);
+	world_fill(world->client, 1, 1);
+	world_ok(world->client, chi_store_backup(world->client, path, true));
+	world_ok(old, chi_open_again(old, &again));
+	assert_true(again != old && is_changed(again));
+	world_ok(again, chi_store_info(again, &is));
+	assert_true(is.sequence == was.sequence);
+	world_ok(old, chi_open_newest(old, &newest));
+	assert_non_null(newest);
+	world_ok(newest, chi_store_info(newest, &is));
+	assert_true(is.sequence > was.sequence && !is_changed(newest));
+	chi_close(newest);
+	/* In any order: each alone keeps the files open. */
+	chi_close(old);
+	world_ok(again, chi_open_again(again, &third));
+	chi_close(again);
+	world_ok(third, chi_store_info(third, &is));
+	assert_true(is.sequence == was.sequence);
+	assert_int_equal(chi_open(path, NULL, &newest, NULL), CHI_OK);
+	world_ok(newest, chi_store_info(newest, &is));
+	assert_true(is.sequence > was.sequence && !is_changed(newest));
+	chi_close(third);
+	chi_close(newest);
+}
+
+/* Of a client that writes: in process the other one only reads, a server is asked as before. */
+static void another_client(void **state)
+{
+	struct world *world = *state;
+	struct chi_client *again = NULL;
+	world_fill(world->client, 0, 1);
+	world_ok(world->client, chi_open_again(world->client, &again));
+	world_fill(world->client, 1, 1);
+	struct chi_key key = world_key(1);
+	struct chi_row row;
+	world_ok(again, chi_probe(again, &key, 1, &row));
+	assert_true(row.found);
+	const struct chi_put_entry put = {
+		.key = world_key(2), .parts = CHI_PUT_COUNTS, .record.counts.white = 1};
+	int status = chi_put(again, &put, 1, CHI_SYNC, NULL);
+	assert_int_equal(status, world->kind == WORLD_FILE ? -CHI_EREADONLY : CHI_OK);
+	chi_close(world->client);
+	world->client = NULL;
+	world_ok(again, chi_probe(again, &key, 1, &row));
+	assert_true(row.found);
+	chi_close(again);
 }
 
 /* Copies are the cluster's own there; what follows a store that was made again is in
@@ -145,6 +213,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_restored_directory, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(a_published_copy, world_external, world_drop),
+		cmocka_unit_test_setup_teardown(the_same_files_again, world_external, world_drop),
+		cmocka_unit_test_setup_teardown(another_client, world_external, world_drop),
 	};
 	const struct CMUnitTest refused[] = {
 		cmocka_unit_test_setup_teardown(no_copies_on_rados, world_external, world_drop),

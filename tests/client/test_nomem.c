@@ -184,6 +184,15 @@ static void read_all(struct chi_client *client)
 	if (lack_went(chi_store_changed(client, &changed), chi_error(client))) {
 		assert_false(changed);
 	}
+	struct chi_client *again = NULL;
+	if (lack_went(chi_open_again(client, &again), chi_error(client))) {
+		assert_non_null(again);
+		assert_true(again != client);
+	}
+	chi_close(again);
+	if (lack_went(chi_open_newest(client, &again), chi_error(client))) {
+		assert_null(again);
+	}
 	if (lack_went(chi_game_ids(client, NULL, &game, 1, &n), chi_error(client))) {
 		assert_int_equal(n, 0);
 	}

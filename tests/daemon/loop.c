@@ -17,6 +17,7 @@ struct chi_config loop_config;
 struct chi_server *loop_server;
 struct chi_worker *loop_worker;
 
+static struct chi_served_copy copies[2];
 static struct chi_key keys[POSITIONS];
 static struct chi_key large[LOOP_LARGE];
 static const struct chi_listen listen_here = {.kind = CHI_LISTEN_UNIX, .role = CHI_ROLE_ADMIN};
@@ -33,16 +34,17 @@ int loop_init(void **state)
 	loop_server->stores[0] = (struct chi_served){
 		.server = loop_server,
 		.name = "default",
-		.store = help_store("turns", CHI_STATISTIC_EXTERNAL),
-		.statistic = CHI_STATISTIC_EXTERNAL,
+		.copy = &copies[0],
 	};
 	loop_server->stores[1] = loop_server->stores[0];
 	loop_server->stores[1].name = "large";
-	loop_server->stores[1].store = help_store("large", CHI_STATISTIC_EXTERNAL);
+	loop_server->stores[1].copy = &copies[1];
+	copies[0].store = help_store("turns", CHI_STATISTIC_EXTERNAL);
+	copies[1].store = help_store("large", CHI_STATISTIC_EXTERNAL);
 	trees_keys(large, LOOP_LARGE);
-	trees_fill(loop_server->stores[1].store, large, LOOP_LARGE, false);
+	trees_fill(copies[1].store, large, LOOP_LARGE, false);
 	help_keys(keys, POSITIONS);
-	help_fill(loop_server->stores[0].store, keys, POSITIONS);
+	help_fill(copies[0].store, keys, POSITIONS);
 	ok(chi_guard_init(&loop_server->guard, &loop_config, &fault));
 	ok(chi_worker_new(loop_server, 0, &loop_worker, &fault));
 	return 0;
@@ -52,8 +54,8 @@ int loop_deinit(void **state)
 {
 	(void)state;
 	chi_worker_free(loop_worker);
-	chi_dir_close(loop_server->stores[0].store);
-	chi_dir_close(loop_server->stores[1].store);
+	chi_dir_close(copies[0].store);
+	chi_dir_close(copies[1].store);
 	free(loop_server);
 	help_clean();
 	return 0;

@@ -229,7 +229,7 @@ CASE(games_were_read_in_one_go)
 				      .op = CHI_OP_GAME_IDS,
 				      .body = &all,
 				      .store = {.bytes = "large", .len = strlen("large")}};
-	fill_games(loop_server->stores[1].store);
+	fill_games(loop_server->stores[1].copy->store);
 	(void)enter(&client);
 	chi_buffer_init(&out, 4096);
 	loop_pack(&out, &request);

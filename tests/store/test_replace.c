@@ -6,16 +6,21 @@
 #include "tests/store/help.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <lmdb.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/attr.h"
 
 #define POSITIONS 100
 
-static struct chi_key keys[POSITIONS + 1];
+static struct chi_key keys[POSITIONS + 2];
 
 static struct chi_dir *filled(const char *name)
 {
@@ -34,6 +39,14 @@ int __real_renameat(int from_fd, const char *from, int to_fd, const char *to);
 int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to);
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
+int __real_mdb_env_open(MDB_env *env, const char *path, unsigned flags, mdb_mode_t mode);
+int __wrap_mdb_env_open(MDB_env *env, const char *path, unsigned flags, mdb_mode_t mode);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_lstat(const char *path, struct stat *out);
+int __wrap_lstat64(const char *path, struct stat *out);
+int __wrap_fstatvfs(int fd, struct statvfs *out);
+int __wrap_fstatvfs64(int fd, struct statvfs *out);
 
 /* What others do in the moment before the next removal of a file, and in those before and after
  * the next exchange of names. */
@@ -41,8 +54,13 @@ static void (*before_unlink)(void);
 static void (*before_rename)(void); /* the same of one that gets its first name */
 static void (*before_exchange)(void);
 static void (*after_exchange)(void);
-static int refusal; /* not 0: what the file system says of an exchange */
-static bool broken; /* nothing can be synced */
+static int refusal;		/* not 0: what the file system says of an exchange */
+static bool broken;		/* nothing can be synced */
+static bool is_read_only_media; /* all of it is mounted so */
+
+/* Before which step of an opening the names are exchanged; 0: before none. */
+static unsigned exchange_at;
+static unsigned steps;
 
 static void run_once(void (**hook)(void))
 {
@@ -51,6 +69,73 @@ static void run_once(void (**hook)(void))
 	if (body != NULL) {
 		body();
 	}
+}
+
+static void exchange(const char *a, const char *b)
+{
+	char first[512];
+	char second[512];
+	(void)snprintf(first, sizeof(first), "%s", help_path(a));
+	(void)snprintf(second, sizeof(second), "%s", help_path(b));
+	assert_int_equal(__real_renameat2(AT_FDCWD, first, AT_FDCWD, second, RENAME_EXCHANGE), 0);
+}
+
+static void step(void)
+{
+	if (exchange_at > 0 && ++steps == exchange_at) {
+		exchange("copy", "other");
+	}
+}
+
+int __wrap_mdb_env_open(MDB_env *env, const char *path, unsigned flags, mdb_mode_t mode)
+{
+	step();
+	return __real_mdb_env_open(env, path, flags, mode);
+}
+
+int __wrap_open(const char *path, int flags, ...)
+{
+	va_list rest;
+	va_start(rest, flags);
+	mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+	va_end(rest);
+	step();
+	return openat(AT_FDCWD, path, flags, mode);
+}
+
+int __wrap_open64(const char *path, int flags, ...)
+{
+	va_list rest;
+	va_start(rest, flags);
+	mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+	va_end(rest);
+	step();
+	return openat(AT_FDCWD, path, flags, mode);
+}
+
+int __wrap_lstat(const char *path, struct stat *out)
+{
+	step();
+	return fstatat(AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW);
+}
+
+int __wrap_lstat64(const char *path, struct stat *out)
+{
+	return __wrap_lstat(path, out);
+}
+
+int __wrap_fstatvfs(int fd, struct statvfs *out)
+{
+	char path[64];
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	int rc = statvfs(path, out);
+	out->f_flag |= is_read_only_media ? ST_RDONLY : 0;
+	return rc;
+}
+
+int __wrap_fstatvfs64(int fd, struct statvfs *out)
+{
+	return __wrap_fstatvfs(fd, out);
 }
 
 int __wrap_unlink(const char *path)
@@ -214,6 +299,161 @@ CASE(test_an_exchange_that_is_not_synced, NULL, help_teardown)
 	ok(help_publish(store, help_path("unsynced")));
 	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
 	chi_dir_close(store);
+}
+
+/* The record locks of this process, as text. */
+static void read_locks(char out[static 4096])
+{
+	char line[256];
+	char pid[32];
+	size_t len = 0;
+	FILE *file = fopen("/proc/locks", "r");
+	(void)snprintf(pid, sizeof(pid), " %ld ", (long)getpid());
+	assert_non_null(file);
+	out[0] = '\0';
+	while (fgets(line, sizeof(line), file) != NULL) {
+		const char *rest = strchr(line, ' ');
+		if (rest != NULL && strstr(line, "POSIX") != NULL && strstr(line, pid) != NULL) {
+			len += (size_t)snprintf(out + len, 4096 - len, "%s", rest);
+			assert_true(len < 4096);
+		}
+	}
+	fclose(file);
+}
+
+/* Whether the directory's files are those that publishing made. */
+static bool is_untouched(const char *name)
+{
+	char path[600];
+	(void)snprintf(path, sizeof(path), "%s/lock.mdb", help_path(name));
+	bool untouched = access(path, F_OK) < 0;
+	(void)snprintf(path, sizeof(path), "%s/chistore.lock", help_path(name));
+	return untouched && access(path, F_OK) < 0;
+}
+
+/* Follows from an older copy to a newer one, whose name is exchanged with `other` before a step;
+ * the number of positions that are read then, 0 if it is refused. False: there is no such step. */
+static bool follow_exchanged(unsigned at, uint64_t *count)
+{
+	const struct chi_dir_options options = {.mode = CHI_STORE_READ};
+	struct chi_dir *newest = NULL;
+	struct chi_dir *old = help_open(help_path("copy"), CHI_STORE_READ);
+	exchange("copy", "newer");
+	exchange_at = at;
+	steps = 0;
+	int rc = chi_dir_follow(old, &options, &newest, &fault);
+	bool reached = steps >= at;
+	exchange_at = 0;
+	assert_int_equal(help_count(old), POSITIONS);
+	*count = 0;
+	if (rc == CHI_OK) {
+		assert_non_null(newest);
+		*count = help_count(newest);
+		ok(help_verify(newest, NULL));
+		chi_dir_close(newest);
+	} else {
+		assert_int_equal(rc, -CHI_ESTALE);
+	}
+	chi_dir_close(old);
+	if (reached) {
+		exchange("copy", "other");
+	}
+	exchange("copy", "newer");
+	return reached;
+}
+
+static void publish_three(struct chi_dir *store, bool other_too)
+{
+	ok(help_publish(store, help_path("copy")));
+	help_fill(store, &keys[POSITIONS], 1);
+	ok(help_publish(store, help_path("newer")));
+	help_fill(store, &keys[POSITIONS + 1], 1);
+	if (other_too) {
+		ok(help_publish(store, help_path("other")));
+	}
+}
+
+/* Whatever has the name between any two steps: an answer is of one copy, and no file is made. */
+CASE(test_a_copy_exchanged_while_it_is_followed, NULL, help_teardown)
+{
+	struct chi_dir *store = filled("source");
+	unsigned at = 1;
+	uint64_t count = 0;
+	publish_three(store, true);
+	while (follow_exchanged(at, &count)) {
+		/* The first one is that which fixes the directory. */
+		assert_true(count == (at == 1 ? POSITIONS + 2 : POSITIONS + 1));
+		assert_true(is_untouched("copy") && is_untouched("newer") && is_untouched("other"));
+		at++;
+	}
+	assert_true(at > 5 && count == POSITIONS + 1);
+	chi_dir_close(store);
+}
+
+/* The same of a store that lives, which is open here: its locks stay. */
+CASE(test_a_store_exchanged_while_it_is_followed, NULL, help_teardown)
+{
+	char before[4096];
+	char after[4096];
+	struct chi_dir *store = filled("source");
+	struct chi_dir *other = help_store("other", CHI_STATISTIC_CONTROL);
+	unsigned at = 1;
+	uint64_t count = 0;
+	help_fill(other, keys, 1);
+	assert_int_equal(help_count(other), 1);
+	publish_three(store, false);
+	read_locks(before);
+	assert_true(before[0] != '\0');
+	while (follow_exchanged(at, &count)) {
+		assert_true(count == (at == 1 ? 0 : POSITIONS + 1));
+		assert_true(is_untouched("copy") && is_untouched("newer"));
+		read_locks(after);
+		assert_string_equal(after, before);
+		at++;
+	}
+	assert_true(at > 5 && count == POSITIONS + 1);
+	assert_int_equal(help_count(other), 1);
+	chi_dir_close(other);
+	chi_dir_close(store);
+}
+
+/* What is followed from and to, without and with read-only media. */
+CASE(test_what_is_followed, NULL, help_teardown)
+{
+	const struct chi_dir_options options = {.mode = CHI_STORE_READ};
+	struct chi_dir *newest = NULL;
+	struct chi_dir *store = filled("source");
+	ok(help_publish(store, help_path("copy")));
+	chi_dir_close(help_store("other", CHI_STATISTIC_CONTROL));
+	for (int live = 0; live < 2; live++) {
+		struct chi_dir *old = help_open(help_path("copy"), CHI_STORE_READ);
+		ok(chi_dir_follow(old, &options, &newest, &fault));
+		assert_null(newest);
+		exchange("copy", "other");
+		is_read_only_media = false;
+		assert_int_equal(chi_dir_follow(old, &options, &newest, &fault), -CHI_ESTALE);
+		assert_null(newest);
+		is_read_only_media = true;
+		ok(chi_dir_follow(old, &options, &newest, &fault));
+		assert_int_equal(help_count(newest), live ? POSITIONS : 0);
+		chi_dir_close(newest);
+		is_read_only_media = false;
+		chi_dir_close(old);
+	}
+	chi_dir_close(store);
+}
+
+/* It waited for a writer at the other end. */
+CASE(test_a_pipe_as_lock_file, NULL, help_teardown)
+{
+	char path[600];
+	struct chi_dir *store = filled("source");
+	chi_dir_close(store);
+	(void)snprintf(path, sizeof(path), "%s/chistore.lock", help_path("source"));
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(help_try(help_path("source"), CHI_STORE_READ), -CHI_ENOSTORE);
+	assert_int_equal(help_try(help_path("source"), CHI_STORE_WRITE), -CHI_ENOSTORE);
 }
 
 /* As on a network, or on an overlay. */
