@@ -365,9 +365,20 @@ static int open_still(struct chi_env *env, bool force_netfs, struct chi_fault *f
 		       : rc;
 }
 
-static int open_newest(const char *path, const struct chi_dir_options *options,
-		       struct chi_env **out, struct chi_fault *fault)
+/* Whether the path leads to another directory by now than to the one that is pinned. */
+static bool is_exchanged(const struct chi_env *env, const char *path)
 {
+	struct stat pinned;
+	struct stat named;
+	return env->pin >= 0 && fstat(env->pin, &pinned) == 0 &&
+	       (stat(path, &named) < 0 || pinned.st_dev != named.st_dev ||
+		pinned.st_ino != named.st_ino);
+}
+
+static int open_named(const char *path, const struct chi_dir_options *options, struct chi_env **out,
+		      bool *exchanged, struct chi_fault *fault)
+{
+	*exchanged = false;
 	_cleanup_(free_envp) struct chi_env *env = new_env(options);
 	if (env == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
@@ -381,6 +392,20 @@ static int open_newest(const char *path, const struct chi_dir_options *options,
 		*out = env;
 		env = NULL;
 	}
+	*exchanged = rc < 0 && is_exchanged(env, path);
+	return rc;
+}
+
+/* A copy that is replaced while it is opened may be removed too: then it is the next one's turn. */
+static int open_newest(const char *path, const struct chi_dir_options *options,
+		       struct chi_env **out, struct chi_fault *fault)
+{
+	bool exchanged = false;
+	int rc;
+	int tries = 0;
+	do {
+		rc = open_named(path, options, out, &exchanged, fault);
+	} while (exchanged && ++tries < LOCATE_TRIES);
 	return rc;
 }
 

@@ -361,7 +361,7 @@ class TestFollow(unittest.TestCase):
     def publish_games(self):
         """More than a window of a client that does not read."""
         done = harness.run_cli("import", os.path.join(os.environ["CHISTORE_TEST_DATA"], "pgn",
-                                                      "masters_300.pgn"), address=self.store)
+                                                      "games_300.pgn"), address=self.store)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.copy(self.path)
 
