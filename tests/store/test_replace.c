@@ -60,6 +60,7 @@ static bool is_read_only_media; /* all of it is mounted so */
 
 /* Before which step of an opening the names are exchanged; 0: before none. */
 static unsigned exchange_at;
+static bool remove_exchanged; /* what had the name until then */
 static unsigned steps;
 
 static void run_once(void (**hook)(void))
@@ -84,6 +85,9 @@ static void step(void)
 {
 	if (exchange_at > 0 && ++steps == exchange_at) {
 		exchange("copy", "other");
+		if (remove_exchanged) {
+			help_remove(help_path("other"));
+		}
 	}
 }
 
@@ -387,6 +391,33 @@ CASE(test_a_copy_exchanged_while_it_is_followed, NULL, help_teardown)
 		at++;
 	}
 	assert_true(at > 5 && count == POSITIONS + 1);
+	chi_dir_close(store);
+}
+
+/* One that is removed when it has lost its name is never an error: then the next one is opened. */
+CASE(test_a_copy_removed_while_it_is_followed, NULL, help_teardown)
+{
+	const struct chi_dir_options options = {.mode = CHI_STORE_READ};
+	struct chi_dir *store = filled("source");
+	bool reached = true;
+	remove_exchanged = true;
+	for (unsigned at = 1; reached; at++) {
+		struct chi_dir *newest = NULL;
+		publish_three(store, true);
+		struct chi_dir *old = help_open(help_path("copy"), CHI_STORE_READ);
+		exchange("copy", "newer");
+		exchange_at = at;
+		steps = 0;
+		ok(chi_dir_follow(old, &options, &newest, &fault));
+		reached = steps >= at;
+		exchange_at = 0;
+		assert_non_null(newest);
+		assert_in_range(help_count(newest), POSITIONS + 1, POSITIONS + 2);
+		chi_dir_close(newest);
+		chi_dir_close(old);
+		assert_true(reached || at > 5);
+	}
+	remove_exchanged = false;
 	chi_dir_close(store);
 }
 
