@@ -172,7 +172,8 @@ static bool stop(struct http_server *server)
 	bool ended = chi_moves_join(&server->place.moves);
 	pool_stop(&server->pool);
 	unknown_stop(server->unknown);
-	for (size_t i = 0; i < server->n_loops; i++) {
+	/* A look that still hangs would tell them, if it ended before the process does. */
+	for (size_t i = 0; ended && i < server->n_loops; i++) {
 		loop_free(server->loops[i]);
 	}
 	for (size_t i = 0; i < server->config->threads; i++) {

@@ -114,13 +114,24 @@ static const char *reason(int rc)
 
 const char *chi_path_said(const char *path, char named[static PATH_MAX])
 {
-	ssize_t len = strncmp(path, "/proc/self/fd/", strlen("/proc/self/fd/")) == 0
-			      ? readlink(path, named, PATH_MAX - 1)
-			      : -1;
-	if (len <= 0) {
+	static const char proc[] = "/proc/self/fd/";
+	char link[sizeof(proc) + 10];
+	size_t length = sizeof(proc) - 1;
+	if (strncmp(path, proc, length) != 0) {
 		return path;
 	}
-	named[len] = '\0';
+	length += strspn(path + length, "0123456789");
+	if (length >= sizeof(link)) {
+		return path;
+	}
+	memcpy(link, path, length);
+	link[length] = '\0';
+	ssize_t len = readlink(link, named, PATH_MAX - 1);
+	/* What follows the descriptor is a file in the directory. */
+	if (len <= 0 || (size_t)len + strlen(path + length) >= PATH_MAX) {
+		return path;
+	}
+	strcpy(named + len, path + length);
 	return named;
 }
 

@@ -94,17 +94,16 @@ CHI_MUSTUSE int chi_dir_changed(struct chi_dir *store, bool *changed, struct chi
 /*
  * For readers: opens what the path leads to by now, if these are other files than the open ones.
  * The new handle is *out; NULL: they are the same. The old one stays as it is with all that was
- * begun on it, and shows the files that it was opened with until it is closed. Both must be copies
- * that are opened without locks: published ones, or on a file system that is mounted read-only.
- * Of anything else no file but data.mdb is opened (-CHI_ESTALE: close it and open it again).
- * `options`: as it was opened with. -CHI_ENOSTORE: nothing is there; errors of opening. No lock is
- * held that other calls wait for, and it may wait as long as the path's file system does.
+ * begun on it, and shows the files that it was opened with until it is closed. Both must be
+ * published copies, which are opened without locks. Of anything else no file but data.mdb is opened
+ * (-CHI_ESTALE: close it and open it again). `options`: as it was opened with. -CHI_ENOSTORE:
+ * nothing is there; errors of opening. No lock is held that other calls wait for, and it may wait
+ * as long as the path's file system does.
  */
 CHI_MUSTUSE int chi_dir_follow(struct chi_dir *store, const struct chi_dir_options *options,
 			       struct chi_dir **out, struct chi_fault *fault);
 
-/* Whether it is opened without locks, or could be: a published copy, or on a file system that is
- * mounted read-only. What chi_dir_follow goes from. */
+/* Whether it is a published copy, opened without locks: what chi_dir_follow goes from. */
 bool chi_dir_is_still(const struct chi_dir *store);
 
 /* True if both handles are on the same environment. */

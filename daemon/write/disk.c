@@ -73,7 +73,11 @@ static void disk_failed(struct chi_served *served, const struct chi_fault *cause
 
 void chi_disk_look(struct chi_served *served, const struct chi_fault *cause)
 {
-	struct chi_served_copy *copy = chi_follow_keep(served);
+	/* The next tick looks, if a move waits for a worker now. */
+	struct chi_served_copy *copy = chi_follow_keep(served, false);
+	if (copy == NULL) {
+		return;
+	}
 	int status = chi_dir_disk_failure(copy->store);
 	chi_served_copy_leave(copy);
 	if (status < 0) {
@@ -124,10 +128,13 @@ static void *watch_disk(void *context)
 		(void)pthread_mutex_unlock(&watch->lock);
 		struct chi_fault fault = {{0}};
 		bool direct = false;
-		struct chi_served_copy *copy = chi_follow_keep(watch->served);
+		struct chi_served_copy *copy = chi_follow_keep(watch->served, true);
 		int status = chi_dir_check_disk(copy->store, &direct, &fault);
 		chi_served_copy_leave(copy);
-		if (status == -CHI_EIO) {
+		/* Of a copy that is served no more it says nothing. */
+		struct chi_served_copy *now = chi_follow_keep(watch->served, true);
+		chi_served_copy_leave(now);
+		if (status == -CHI_EIO && now == copy) {
 			disk_failed(watch->served, &fault);
 		}
 		answer_all(jobs, status, direct, &fault);

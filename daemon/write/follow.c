@@ -117,12 +117,14 @@ int chi_follow_start(struct chi_served *served, struct chi_fault *fault)
 		       : CHI_OK;
 }
 
-struct chi_served_copy *chi_follow_keep(struct chi_served *served)
+struct chi_served_copy *chi_follow_keep(struct chi_served *served, bool waits)
 {
 	struct chi_server *server = served->server;
 	bool moves = server->config->read_only;
-	if (moves) {
+	if (moves && waits) {
 		pthread_mutex_lock(&server->compact_lock);
+	} else if (moves && pthread_mutex_trylock(&server->compact_lock) != 0) {
+		return NULL;
 	}
 	struct chi_served_copy *copy = chi_served_copy_keep(served->copy);
 	if (moves) {

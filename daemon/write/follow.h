@@ -22,8 +22,9 @@ struct chi_served_copy;
 CHI_MUSTUSE int chi_follow_start(struct chi_served *served, struct chi_fault *fault);
 
 /* The copy that is served, not to be closed before chi_served_copy_leave. Any thread that is not a
- * worker, with no lock held. */
-struct chi_served_copy *chi_follow_keep(struct chi_served *served);
+ * worker, with no lock held. Waits while it changes, which takes as long as a worker's request; or
+ * with `waits` false, as the main thread must, returns NULL then. */
+struct chi_served_copy *chi_follow_keep(struct chi_served *served, bool waits);
 
 /* Ends the thread and closes all copies, when nothing else runs any more. What a look that hangs
  * uses stays open. Main thread. */

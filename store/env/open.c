@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/fault.h"
@@ -314,17 +313,9 @@ int chi_dir_open_file(int file, const char *dir, struct chi_dir **out, struct ch
 
 /* ---- Following --------------------------------------------------------------------------- */
 
-static bool is_on_read_only_media(const struct chi_env *env)
-{
-	struct statvfs fs;
-	struct stat st;
-	return fstatvfs(env->pin, &fs) == 0 && (fs.f_flag & ST_RDONLY) != 0 &&
-	       fstatat(env->pin, DATA_NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
-}
-
 bool chi_dir_is_still(const struct chi_dir *store)
 {
-	return store->env->still || is_on_read_only_media(store->env);
+	return store->env->still;
 }
 
 /* Fixes the directory that the path leads to now, by whose descriptor all its files are opened:
@@ -354,14 +345,9 @@ static int open_still(struct chi_env *env, bool force_netfs, struct chi_fault *f
 	int rc = force_netfs ? CHI_OK : chi_file_system_check(env->path, fault);
 	rc = rc == CHI_OK ? chi_file_check(env->path, fault) : rc;
 	rc = rc == CHI_OK ? chi_published_open(env, fault) : rc;
-	if (rc == CHI_NONE && is_on_read_only_media(env)) {
-		env->still = true;
-		rc = chi_env_restart(env, fault);
-	}
 	return rc == CHI_NONE
 		       ? chi_fail(fault, -CHI_ESTALE,
-				  "it is neither a published copy nor on a file system that is "
-				  "mounted read-only: close the store and open it again")
+				  "it is no published copy: close the store and open it again")
 		       : rc;
 }
 
@@ -449,8 +435,8 @@ int chi_dir_follow(struct chi_dir *store, const struct chi_dir_options *options,
 	}
 	if (!chi_dir_is_still(store)) {
 		return chi_fail(fault, -CHI_ESTALE,
-				"the one that is open is neither a published copy nor on a file "
-				"system that is mounted read-only: close it and open it again");
+				"the one that is open is no published copy: close it and open it "
+				"again");
 	}
 	rc = open_newest(store->path, options, &found, fault);
 	if (rc < 0) {
