@@ -111,7 +111,7 @@ coverage: ## run the suite and count the lines it reaches; fails below 90 % of a
 	tools/coverage.py build-coverage
 
 # The libraries that ours is compared with may have come since the directory was set up.
-bench: ## measure, and print the ratios of docs/BENCHMARKS.md
+bench: ## measure, and print the ratios of docs/MEASURED.md
 	@tools/deps.sh build bench
 	@$(MAKE) --no-print-directory build-release/build.ninja
 	@meson configure --clearcache build-release

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Measures everything that docs/BENCHMARKS.md states, in one run; what `make bench` calls.
+"""Measures everything that docs/MEASURED.md states, in one run; what `make bench` calls.
 
     all.py BUILD_DIR [OPTION]...        see --help
 

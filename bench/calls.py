@@ -7,7 +7,7 @@ sides: `valgrind --tool=callgrind` counts them, whatever else the machine does.
 
 Each call is made some times and three times as often; the difference, divided, is the call's own.
 With --before another build is counted too, which must see the same rows, and each row says by how
-much it changed. Prints a table as docs/BENCHMARKS.md has it.
+much it changed. Prints a table as docs/MEASURED.md has it.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Measures what docs/BENCHMARKS.md states about importing games, on a PGN file of the user's.
+"""Measures what docs/MEASURED.md states about importing games, on a PGN file of the user's.
 
     games.py BUILD_DIR --pgn FILE [OPTION]...       see --help
 

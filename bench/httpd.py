@@ -6,7 +6,7 @@
 
 Asks /masters and queryall about positions that at least GAMES games reached, each once and then
 again, over one connection. Times are of the server's process alone, so that other work on the
-machine disturbs them little; rates against another server are wrk's to tell (docs/BENCHMARKS.md).
+machine disturbs them little; rates against another server are wrk's to tell (docs/MEASURED.md).
 """
 
 import argparse

@@ -4,7 +4,7 @@
 
     run.py BUILD_DIR [OPTION]...        see --help
 
-With --pgn what can be is measured on the positions of those games too. docs/BENCHMARKS.md tells what
+With --pgn what can be is measured on the positions of those games too. docs/MEASURED.md tells what
 each line means.
 """
 

@@ -129,7 +129,7 @@ def main():
     parser.add_argument("--player", action="append", default=["Carlsen,M", "Kasparov, Garry"])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--keep", metavar="FOLDER", help="for the store, which then stays")
-    parser.add_argument("--markdown", metavar="FILE", help="the table, for docs/BENCHMARKS.md")
+    parser.add_argument("--markdown", metavar="FILE", help="the table, for docs/MEASURED.md")
     options = parser.parse_args()
     folder = options.keep or tempfile.mkdtemp(prefix="questions-")
     os.makedirs(folder, exist_ok=True)

@@ -238,7 +238,7 @@ def main():
     parser.add_argument("--pgn", required=True)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--keep", metavar="FOLDER", help="for the files, which then stay")
-    parser.add_argument("--markdown", metavar="FILE", help="the table, for docs/BENCHMARKS.md")
+    parser.add_argument("--markdown", metavar="FILE", help="the table, for docs/MEASURED.md")
     options = parser.parse_args()
     folder = options.keep or tempfile.mkdtemp(prefix="scoutfish-")
     os.makedirs(folder, exist_ok=True)

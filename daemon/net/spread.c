@@ -13,7 +13,7 @@
 #include "daemon/net/server.h"
 
 /* With 50 clients a worker took 40 % less time a request than two that shared them
- * (docs/BENCHMARKS.md); some more than those, and the rest is for other workers. */
+ * (docs/MEASURED.md); some more than those, and the rest is for other workers. */
 #define CONNS_FULL 64u
 /* So many fewer must run elsewhere for a query to go there: moving for one less would gain it
  * nothing that lasts, and short queries would have their connections moved at each request. */

