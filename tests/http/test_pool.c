@@ -149,7 +149,7 @@ CASE(test_the_open_files_are_no_newer_copy)
 	assert_int_equal(place_look(&place, &fault), -CHI_ESTALE);
 	assert_int_equal(atomic_load(&place.moves.count), 0);
 	assert_ptr_equal(place.head, head);
-	assert_non_null(strstr(fault.text, "neither a published copy"));
+	assert_non_null(strstr(fault.text, "no published copy"));
 	place_close(&place);
 	(void)snprintf(command, sizeof(command), "rm -r %s", path);
 	assert_int_equal(system(command), 0); /* NOLINT */

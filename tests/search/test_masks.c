@@ -254,10 +254,15 @@ CASE(test_same_rows)
 		uint64_t rows = compare_rows(spec);
 		some += rows > 0;
 		if (spec.limit == 0) {
+			/* There is one count without masks for two with: they are not compared. */
+			size_t rows_asked[] = {asked[0], asked[1], in_vain};
 			uint64_t steps = help_below(2) == 0 ? UINT64_MAX : 1 + help_below(30000);
 			assert_int_equal(count_masked(&spec, 0, UINT64_MAX), rows);
 			assert_int_equal(count_masked(&spec, 1, steps), rows);
 			assert_int_equal(count_masked(&spec, 2 + help_below(3), steps), rows);
+			asked[0] = rows_asked[0];
+			asked[1] = rows_asked[1];
+			in_vain = rows_asked[2];
 		}
 	}
 	print_message("# asked %zu and %zu times, %zu of %zu found some\n", asked[0], asked[1],
