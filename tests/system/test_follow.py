@@ -28,7 +28,7 @@ if os.environ.get("CHISTORE_SANITIZE", "none") != "none":
 
 import chistore  # pylint: disable=wrong-import-position
 
-EXCHANGES = 200
+EXCHANGES = harness.rounds(200)
 
 
 def position(i):
