@@ -104,7 +104,7 @@ CHI_MUSTUSE int chi_dir_follow(struct chi_dir *store, const struct chi_dir_optio
 			       struct chi_dir **out, struct chi_fault *fault);
 
 /* Whether it is a published copy, opened without locks: what chi_dir_follow goes from. */
-bool chi_dir_is_still(const struct chi_dir *store);
+bool chi_dir_is_published(const struct chi_dir *store);
 
 /* True if both handles are on the same environment. */
 bool chi_dir_same(const struct chi_dir *a, const struct chi_dir *b);

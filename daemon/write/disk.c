@@ -130,13 +130,13 @@ static void *watch_disk(void *context)
 		bool direct = false;
 		struct chi_served_copy *copy = chi_follow_keep(watch->served, true);
 		int status = chi_dir_check_disk(copy->store, &direct, &fault);
-		chi_served_copy_leave(copy);
 		/* Of a copy that is served no more it says nothing. */
 		struct chi_served_copy *now = chi_follow_keep(watch->served, true);
-		chi_served_copy_leave(now);
 		if (status == -CHI_EIO && now == copy) {
 			disk_failed(watch->served, &fault);
 		}
+		chi_served_copy_leave(now);
+		chi_served_copy_leave(copy);
 		answer_all(jobs, status, direct, &fault);
 		(void)pthread_mutex_lock(&watch->lock);
 		watch->reads = false;

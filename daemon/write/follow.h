@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A server that only reads moves to the newest copy at its store's path, from one that is opened
- * without locks to another (chi_dir_follow). Copies are published again
- * by name, snapshots are mounted in the place of others, links are exchanged: the files that are
- * open stay what they were, and without this the server would answer from them for ever.
+ * A server that only reads moves to the newest copy at its store's path, from a published one to
+ * another (chi_dir_follow). Copies are published again by name, links are exchanged: the files that
+ * are open stay what they were, and without this the server would answer from them for ever.
  *
  * The new copy is opened beside the old one. Then all workers stand still for a moment while it
  * takes its place, so that no client is answered from the old one after another, or the same on

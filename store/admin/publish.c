@@ -99,7 +99,6 @@ int chi_published_open(struct chi_env *env, struct chi_fault *fault)
 		return CHI_NONE;
 	}
 	env->published = true;
-	env->still = true;
 	int rc = chi_env_restart(env, fault);
 	if (rc < 0) {
 		return rc;
@@ -109,7 +108,6 @@ int chi_published_open(struct chi_env *env, struct chi_fault *fault)
 		mdb_env_close(env->mdb);
 		env->mdb = NULL;
 		env->published = false;
-		env->still = false;
 		return CHI_NONE;
 	}
 	return env->mode == CHI_STORE_READ ? CHI_OK : chi_published_refuse(env->path, fault);

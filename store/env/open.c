@@ -266,7 +266,6 @@ static int open_file_env(int file, struct chi_env **out, struct chi_fault *fault
 	}
 	env->pin = file;
 	env->published = true;
-	env->still = true;
 	env->unnamed = true;
 	env->refs = 1;
 	if (asprintf(&env->path, PROC "%d", file) < 0) {
@@ -313,9 +312,9 @@ int chi_dir_open_file(int file, const char *dir, struct chi_dir **out, struct ch
 
 /* ---- Following --------------------------------------------------------------------------- */
 
-bool chi_dir_is_still(const struct chi_dir *store)
+bool chi_dir_is_published(const struct chi_dir *store)
 {
-	return store->env->still;
+	return store->env->published;
 }
 
 /* Fixes the directory that the path leads to now, by whose descriptor all its files are opened:
@@ -340,7 +339,7 @@ static int pin_directory(struct chi_env *env, const char *path, struct chi_fault
 }
 
 /* Without locks, or not at all. */
-static int open_still(struct chi_env *env, bool force_netfs, struct chi_fault *fault)
+static int open_copy(struct chi_env *env, bool force_netfs, struct chi_fault *fault)
 {
 	int rc = force_netfs ? CHI_OK : chi_file_system_check(env->path, fault);
 	rc = rc == CHI_OK ? chi_file_check(env->path, fault) : rc;
@@ -371,7 +370,7 @@ static int open_named(const char *path, const struct chi_dir_options *options, s
 	}
 	int rc = pin_directory(env, path, fault);
 	rc = rc == CHI_OK ? chi_map_bytes(options->map_bytes, &env->map_bytes, fault) : rc;
-	rc = rc == CHI_OK ? open_still(env, options->force_netfs, fault) : rc;
+	rc = rc == CHI_OK ? open_copy(env, options->force_netfs, fault) : rc;
 	if (rc == CHI_OK) {
 		chi_guides_reserve(&env->guides);
 		env->refs = 1;
@@ -433,7 +432,7 @@ int chi_dir_follow(struct chi_dir *store, const struct chi_dir_options *options,
 	if (rc != CHI_OK || !changed) {
 		return rc;
 	}
-	if (!chi_dir_is_still(store)) {
+	if (!chi_dir_is_published(store)) {
 		return chi_fail(fault, -CHI_ESTALE,
 				"the one that is open is no published copy: close it and open it "
 				"again");
