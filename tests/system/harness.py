@@ -17,6 +17,7 @@ import random
 import re
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -79,6 +80,13 @@ def rounds(normal):
     if effort == "low":
         return normal // 8 + 1
     return normal * (20 if effort == "high" else int(effort))
+
+
+def free_port():
+    """A port of this machine that nothing listens on, for what cannot be told to take any."""
+    with socket.socket() as it:
+        it.bind(("127.0.0.1", 0))
+        return it.getsockname()[1]
 
 
 def make_temp_dir():

@@ -9,7 +9,6 @@ the program that is compiled); text."""
 import os
 import re
 import shutil
-import socket
 import subprocess
 import time
 import unittest
@@ -73,12 +72,6 @@ def page_blocks(text):
                for line in body.splitlines()]
 
 
-def free_port():
-    with socket.socket() as it:
-        it.bind(("127.0.0.1", 0))
-        return it.getsockname()[1]
-
-
 class Place:
     """Where the commands of a document are typed; servers run on until the end, as in terminals of their own."""
 
@@ -92,7 +85,7 @@ class Place:
         for name in ("demo", "tests", "examples"):
             os.symlink(os.path.join(ROOT, name), os.path.join(self.here, name))
         os.symlink(BUILD, os.path.join(self.here, "build"))
-        self.ports = {str(port): str(free_port()) for port in (7227, 7228, 7229, 8080)}
+        self.ports = {str(port): str(harness.free_port()) for port in (7227, 7228, 7229, 8080)}
         self.environment = {name: value for name, value in os.environ.items()
                             if name not in ("CHISTORE", "PYTHONPATH")}
         self.environment.update(PKG_CONFIG_PATH=os.path.join(BUILD, "meson-uninstalled"),

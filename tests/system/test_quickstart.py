@@ -9,7 +9,6 @@ import urllib.request
 import harness
 import webserver
 from cli_base import Base
-from test_documents import free_port
 
 HTTP = os.environ["CHISTORE_HTTP"]
 
@@ -50,7 +49,7 @@ class Quickstart(Base):
         return dict(line.split("\t") for line in out.splitlines())
 
     def test_games_on_the_page(self):
-        listen = f"tcp:127.0.0.1:{free_port()}"
+        listen = f"tcp:127.0.0.1:{harness.free_port()}"
         for imported in ("4", "0"):  # repeated, it shows them again
             process = self.start(self.games, "--listen", listen, DISPLAY=":0")
             url = self.url(process)
