@@ -3,7 +3,7 @@
 # Installs the Debian packages of the sets named that are missing: as root with apt-get, otherwise it
 # prints the command to type and fails. Packages that are there cost one dpkg-query and no network.
 #
-#	tools/deps.sh [--print] build|test|browser|clients|bench|coverage|cluster|failover|packages|docs...
+#	tools/deps.sh [--print] build|test|browser|clients|bench|coverage|cluster|failover|packages|docs|abi...
 set -eu
 
 # cmocka, python3 and protoc are in `build`, since the tests are configured and compiled with the
@@ -32,9 +32,10 @@ util-linux mount iputils-arping openssl"
 packaging="debhelper dh-python pybuild-plugin-pyproject python3-all python3-setuptools python3-protobuf
 librados-dev lintian git iproute2 util-linux"
 docs="pandoc mandoc git"
+abi="abigail-tools git"
 
 usage() {
-	echo "usage: tools/deps.sh [--print] build|test|browser|clients|bench|coverage|cluster|failover|packages|docs..." >&2
+	echo "usage: tools/deps.sh [--print] build|test|browser|clients|bench|coverage|cluster|failover|packages|docs|abi..." >&2
 	exit 2
 }
 
@@ -50,6 +51,7 @@ packages_of() {
 	failover) echo "$failover" ;;
 	packages) echo "$packaging" ;;
 	docs) echo "$docs" ;;
+	abi) echo "$abi" ;;
 	*) usage ;;
 	esac
 }
