@@ -37,7 +37,7 @@ static void find_rules(const struct chi_server *server, struct chi_sandbox_rules
 	chi_sandbox_add_system(rules, config->server.access_path != NULL);
 	/* A newer copy takes its name, or that of a link. */
 	for (size_t i = 0; config->read_only && i < server->n_stores; i++) {
-		if (chi_dir_is_published(server->stores[i].copy->store)) {
+		if (chi_dir_is_still(server->stores[i].copy->store)) {
 			chi_sandbox_add_places(rules, config->stores[i].path,
 					       CHI_MAY_READ | CHI_MAY_LIST);
 		}

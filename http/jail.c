@@ -12,13 +12,14 @@
 /* A reader writes its place into the lock file. */
 #define STORE_RIGHTS (CHI_MAY_READ | CHI_MAY_LIST | CHI_MAY_WRITE | CHI_MAY_CUT | CHI_MAY_CREATE)
 
-/* A copy that is published again is another directory of that name: it is found in the one above.
+/* A copy that is published again, or a newer mount, is another directory of that name: it is found
+ * in the one above.
  */
-static bool is_published(const struct http_server *server)
+static bool is_still(const struct http_server *server)
 {
 	struct chi_info info;
 	return server->config->in_process && chi_store_info(server->place.head, &info) == CHI_OK &&
-	       info.read_only == CHI_READ_ONLY_PUBLISHED;
+	       (info.read_only == CHI_READ_ONLY_PUBLISHED || info.read_only == CHI_READ_ONLY_MEDIA);
 }
 
 static void find_rules(const struct http_server *server, struct chi_sandbox_rules *rules)
@@ -28,7 +29,7 @@ static void find_rules(const struct http_server *server, struct chi_sandbox_rule
 		const char *path = config->address;
 		path += strncmp(path, "file:", 5) == 0 ? 5 : 0;
 		chi_sandbox_add(rules, path, STORE_RIGHTS);
-		if (is_published(server)) {
+		if (is_still(server)) {
 			chi_sandbox_add_places(rules, path, CHI_MAY_READ | CHI_MAY_LIST);
 		}
 	}

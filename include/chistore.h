@@ -102,8 +102,9 @@ CHI_MUSTUSE int chi_open_again(struct chi_client *client, struct chi_client **ou
 /*
  * In-process: a client of what is at the address by now, if these are other files than those that
  * `client` has open (chi_store_changed), which it keeps; else, and over a socket and on RADOS, *out
- * is NULL. Only from a published copy (chi_store_backup) to another: -CHI_ESTALE where one of the
- * two is none, of which no lock file was opened then. Close the clients and open the address
+ * is NULL. Only from and to what is still: a published copy (chi_store_backup), or a store on media
+ * mounted read-only, as a snapshot is. -CHI_ESTALE where one of the two is not, of which no lock
+ * file was opened then. Close the clients and open the address
  * again. Options are those of `client`, without writable. -CHI_ENOSTORE: nothing is there;
  * -CHI_EBUSY as above; errors of chi_open.
  */

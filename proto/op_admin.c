@@ -98,7 +98,7 @@ static const struct chi_member info_result[] = {
 	CHI_M_NUMBER(16, INFO, oldest_reader),
 	CHI_M_NESTED(17, INFO, games, CHI_ALWAYS, &chi_counts_message),
 	/* Of a later version: read-only, for a reason that is not known here. */
-	CHI_M_CAPPED(18, INFO, read_only, CHI_READ_ONLY_DISK, CHI_READ_ONLY_SERVER),
+	CHI_M_CAPPED(18, INFO, read_only, CHI_READ_ONLY_MEDIA, CHI_READ_ONLY_SERVER),
 	CHI_M_NUMBER(19, INFO, position_bytes),
 	CHI_M_NUMBER(20, INFO, strength_bytes),
 	CHI_M_NUMBER(21, INFO, blocks),

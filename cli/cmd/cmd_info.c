@@ -39,6 +39,7 @@ static json_t *read_only_json(uint8_t why)
 		[CHI_READ_ONLY_SERVER] = "server",
 		[CHI_READ_ONLY_CRASHES] = "crashes",
 		[CHI_READ_ONLY_DISK] = "disk",
+		[CHI_READ_ONLY_MEDIA] = "media",
 	};
 	return why == CHI_READ_ONLY_NOT || why >= CHI_COUNT(reasons) ? json_null()
 								     : json_string(reasons[why]);

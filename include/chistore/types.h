@@ -562,6 +562,7 @@ enum chi_read_only {
 	CHI_READ_ONLY_SERVER,	 /* the server was started read-only */
 	CHI_READ_ONLY_CRASHES,	 /* the server has crashed repeatedly, and serves it read-only */
 	CHI_READ_ONLY_DISK,	 /* its disk has failed while the server had it open */
+	CHI_READ_ONLY_MEDIA,	 /* it is on a file system that is mounted read-only */
 };
 
 /* What a check of a store's disk has found, when it found no failure. */

@@ -98,7 +98,7 @@ int chi_published_open(struct chi_env *env, struct chi_fault *fault)
 	if (!chi_published_looks(env->path)) {
 		return CHI_NONE;
 	}
-	env->published = true;
+	env->read_only = CHI_READ_ONLY_PUBLISHED;
 	int rc = chi_env_restart(env, fault);
 	if (rc < 0) {
 		return rc;
@@ -107,7 +107,7 @@ int chi_published_open(struct chi_env *env, struct chi_fault *fault)
 	if (!is_marked(&env->stamp) || !chi_published_looks(env->path)) {
 		mdb_env_close(env->mdb);
 		env->mdb = NULL;
-		env->published = false;
+		env->read_only = CHI_READ_ONLY_NOT;
 		return CHI_NONE;
 	}
 	return env->mode == CHI_STORE_READ ? CHI_OK : chi_published_refuse(env->path, fault);

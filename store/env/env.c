@@ -328,9 +328,9 @@ static int restart_env(struct chi_env *env, struct chi_fault *fault)
 	env->epoch++;
 	chi_briefs_deinit(&env->briefs);
 	/* Without locks only if the store is never written. */
-	unsigned flags = env->published		       ? MDB_RDONLY | MDB_NOLOCK
-			 : env->mode == CHI_STORE_READ ? MDB_RDONLY
-						       : 0;
+	unsigned flags = env->read_only != CHI_READ_ONLY_NOT ? MDB_RDONLY | MDB_NOLOCK
+			 : env->mode == CHI_STORE_READ	     ? MDB_RDONLY
+							     : 0;
 	int error = flags != 0 ? 0 : sync_all(env->path);
 	if (error != 0) {
 		return chi_lmdb_fault(fault, error, "sync", env->path);

@@ -56,7 +56,7 @@ struct chi_env {
 	struct chi_guides guides;
 	struct chi_briefs briefs; /* forgotten when another file is opened */
 	enum chi_dir_mode mode;	  /* of the first opening: the most rights there are */
-	bool published;		  /* as a published copy: never written, opened without locks */
+	uint8_t read_only;	  /* CHI_READ_ONLY_PUBLISHED or _MEDIA: without LMDB's locks */
 	bool unnamed;		  /* one file, which `pin` is: see chi_dir_open_file */
 	atomic_int disk_failure;  /* status of the last write or reopening that the disk failed */
 	atomic_bool writes_ended; /* no thread of this process may begin to write */

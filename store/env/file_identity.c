@@ -68,7 +68,7 @@ int chi_files_check(const struct chi_env *env, struct chi_fault *fault)
 	struct stat ours;
 	struct stat named;
 	mdb_filehandle_t fd;
-	if (env->published) {
+	if (env->read_only == CHI_READ_ONLY_PUBLISHED) {
 		/* Never written: a newer copy has its name by now, and the old one is as it was. */
 		return CHI_OK;
 	}

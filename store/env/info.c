@@ -155,7 +155,7 @@ int chi_read_info(struct chi_read *read, struct chi_info *out)
 	out->keep = (uint8_t)env->stamp.keep;
 	out->last_game = state.last_game;
 	out->partial = state.partial != 0;
-	out->read_only = env->published ? CHI_READ_ONLY_PUBLISHED : CHI_READ_ONLY_NOT;
+	out->read_only = env->read_only;
 	/* Of the file that is open: a newer copy may have been published under its name. */
 	struct stat st;
 	mdb_filehandle_t fd;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/fault.h"
@@ -108,6 +109,16 @@ static int locate(struct chi_env *env, const char *path, const struct stat *st,
 	return CHI_OK;
 }
 
+/* Where nothing can be written LMDB's table of readers cannot be, either. */
+static void note_media(struct chi_env *env)
+{
+	struct statvfs fs;
+	if (env->mode == CHI_STORE_READ && fstatvfs(env->pin, &fs) == 0 &&
+	    (fs.f_flag & ST_RDONLY) != 0) {
+		env->read_only = CHI_READ_ONLY_MEDIA;
+	}
+}
+
 /* Our own locks come first, so that LMDB never waits for someone whom we could name. */
 static int open_locked(struct chi_env *env, const struct chi_dir_options *options,
 		       struct chi_fault *fault)
@@ -157,6 +168,7 @@ static int open_env(const char *path, const struct chi_dir_options *options, con
 	}
 	rc = chi_published_open(env, fault);
 	if (rc == CHI_NONE) {
+		note_media(env);
 		rc = open_locked(env, options, fault);
 	}
 	if (rc == CHI_OK) {
@@ -191,7 +203,7 @@ static int try_find(const char *path, const struct chi_dir_options *options, str
 		if (rc != CHI_OK) {
 			return rc;
 		}
-	} else if (env->published && options->mode != CHI_STORE_READ) {
+	} else if (env->read_only == CHI_READ_ONLY_PUBLISHED && options->mode != CHI_STORE_READ) {
 		return chi_published_refuse(path, fault);
 	} else if (env->mode < options->mode) {
 		return chi_fail(fault, -CHI_EBUSY,
@@ -265,7 +277,7 @@ static int open_file_env(int file, struct chi_env **out, struct chi_fault *fault
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	env->pin = file;
-	env->published = true;
+	env->read_only = CHI_READ_ONLY_PUBLISHED;
 	env->unnamed = true;
 	env->refs = 1;
 	if (asprintf(&env->path, PROC "%d", file) < 0) {
@@ -312,9 +324,9 @@ int chi_dir_open_file(int file, const char *dir, struct chi_dir **out, struct ch
 
 /* ---- Following --------------------------------------------------------------------------- */
 
-bool chi_dir_is_published(const struct chi_dir *store)
+bool chi_dir_is_still(const struct chi_dir *store)
 {
-	return store->env->published;
+	return store->env->read_only != CHI_READ_ONLY_NOT;
 }
 
 /* Fixes the directory that the path leads to now, by whose descriptor all its files are opened:
@@ -344,10 +356,15 @@ static int open_copy(struct chi_env *env, bool force_netfs, struct chi_fault *fa
 	int rc = force_netfs ? CHI_OK : chi_file_system_check(env->path, fault);
 	rc = rc == CHI_OK ? chi_file_check(env->path, fault) : rc;
 	rc = rc == CHI_OK ? chi_published_open(env, fault) : rc;
-	return rc == CHI_NONE
-		       ? chi_fail(fault, -CHI_ESTALE,
-				  "it is no published copy: close the store and open it again")
-		       : rc;
+	if (rc != CHI_NONE) {
+		return rc;
+	}
+	note_media(env);
+	return env->read_only == CHI_READ_ONLY_MEDIA
+		       ? chi_env_restart(env, fault)
+		       : chi_fail(fault, -CHI_ESTALE,
+				  "it is no published copy, nor mounted read-only: close the store "
+				  "and open it again");
 }
 
 /* Whether the path leads to another directory by now than to the one that is pinned. */
@@ -432,10 +449,11 @@ int chi_dir_follow(struct chi_dir *store, const struct chi_dir_options *options,
 	if (rc != CHI_OK || !changed) {
 		return rc;
 	}
-	if (!chi_dir_is_published(store)) {
-		return chi_fail(fault, -CHI_ESTALE,
-				"the one that is open is no published copy: close it and open it "
-				"again");
+	if (!chi_dir_is_still(store)) {
+		return chi_fail(
+			fault, -CHI_ESTALE,
+			"the one that is open is no published copy, nor mounted read-only: close "
+			"it and open it again");
 	}
 	rc = open_newest(store->path, options, &found, fault);
 	if (rc < 0) {

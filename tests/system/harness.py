@@ -11,6 +11,7 @@ no process outlives the test: what start_daemon started is killed at exit at the
 """
 
 import atexit
+import ctypes
 import functools
 import os
 import random
@@ -87,6 +88,16 @@ def free_port():
     with socket.socket() as it:
         it.bind(("127.0.0.1", 0))
         return it.getsockname()[1]
+
+
+CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 1 << 18
+
+
+def own_mounts():
+    """True if this process, and the daemons that it starts, see mounts of their own from now on."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    return libc.unshare(CLONE_NEWNS) == 0 and \
+        libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None) == 0
 
 
 def make_temp_dir():

@@ -15,19 +15,10 @@ from cli_base import MASTERS, START, spawn
 from peer import fen
 from pychistore import ADD, COUNTS, NOTE, Client, Closed, Failure, Marks, pb
 
-CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 1 << 18
-
 LOW = os.environ.get("CHISTORE_EFFORT") == "low"
 
 # Positions in the store, and in each write: these need more pages than a store has free.
 MANY = 500
-
-
-def own_mounts():
-    """True if this process, and the daemons that it starts, see mounts of their own from now on."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    return libc.unshare(CLONE_NEWNS) == 0 and \
-        libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None) == 0
 
 
 def entries(numbers, parts=COUNTS | NOTE):
@@ -311,4 +302,4 @@ class CommandsUnderLimit(Commands, unittest.TestCase):
 
 
 # Before there is a second thread.
-MOUNTS = own_mounts()
+MOUNTS = harness.own_mounts()
