@@ -4,7 +4,7 @@
 # was linked with the older one could not run with this one. That the comparison sees what it must is shown first,
 # each time: by a member put into a struct that may not grow, and by what docs/COMPATIBILITY.md allows.
 #
-#	tools/abi.sh DIRECTORY [COMMIT]		(DIRECTORY is made anew)
+#	tools/abi.sh DIRECTORY [COMMIT]		(what DIRECTORY had is removed)
 set -eu
 [ $# -eq 1 ] || [ $# -eq 2 ] || { sed -n 's/^#	/usage: /p' "$0" >&2; exit 2; }
 cd "$(dirname "$0")/.."

@@ -35,10 +35,8 @@ static uint64_t all_games(const struct chi_info *info)
 static json_t *read_only_json(uint8_t why)
 {
 	static const char *const reasons[] = {
-		[CHI_READ_ONLY_PUBLISHED] = "published",
-		[CHI_READ_ONLY_SERVER] = "server",
-		[CHI_READ_ONLY_CRASHES] = "crashes",
-		[CHI_READ_ONLY_DISK] = "disk",
+		[CHI_READ_ONLY_PUBLISHED] = "published", [CHI_READ_ONLY_SERVER] = "server",
+		[CHI_READ_ONLY_CRASHES] = "crashes",	 [CHI_READ_ONLY_DISK] = "disk",
 		[CHI_READ_ONLY_MEDIA] = "media",
 	};
 	return why == CHI_READ_ONLY_NOT || why >= CHI_COUNT(reasons) ? json_null()

@@ -58,7 +58,8 @@ static int open_head(const struct chi_env *env, int *fd)
 {
 	int error;
 	do {
-		error = env->read_only == CHI_READ_ONLY_PUBLISHED ? open_published(env, fd) : open_named(env, fd);
+		error = env->read_only == CHI_READ_ONLY_PUBLISHED ? open_published(env, fd)
+								  : open_named(env, fd);
 	} while (error == EINTR);
 	return error;
 }
