@@ -16,11 +16,14 @@ mkdir -p "$dir/now"
 
 # library NAME: builds the library of $dir/NAME with the types that it knows, quickly.
 library() {
-	CFLAGS=-g meson setup "$dir/$1/build" "$dir/$1" -Dtests=false -Doptimization=0 >"$dir/$1.log" 2>&1 &&
-		file=$(ninja -C "$dir/$1/build" -t targets all |
-			sed -n 's/^\(client\/libchistore\.so\.[0-9.]*\): .*/\1/p') &&
-		ninja -C "$dir/$1/build" "$file" >>"$dir/$1.log" 2>&1 ||
-		{ cat "$dir/$1.log" >&2; exit 1; }
+	if ! CFLAGS=-g meson setup "$dir/$1/build" "$dir/$1" -Dtests=false -Doptimization=0 \
+		>"$dir/$1.log" 2>&1 ||
+		! file=$(ninja -C "$dir/$1/build" -t targets all |
+			sed -n 's/^\(client\/libchistore\.so\.[0-9.]*\): .*/\1/p') ||
+		! ninja -C "$dir/$1/build" "$file" >>"$dir/$1.log" 2>&1; then
+		cat "$dir/$1.log" >&2
+		exit 1
+	fi
 	ln "$dir/$1/build/$file" "$dir/$1.so"
 }
 
@@ -59,10 +62,10 @@ echo "abi: a forbidden change is seen, an allowed one is not held against it"
 
 [ -n "$commit" ] || commit=$(git describe --tags --abbrev=0 2>/dev/null) ||
 	{ echo "abi: there is no tag to compare with"; exit 0; }
-mkdir "$dir/then"
-git archive "$commit" | tar -x -C "$dir/then"
-library then
-if ! compare then now; then
+mkdir "$dir/last"
+git archive "$commit" | tar -x -C "$dir/last"
+library last
+if ! compare last now; then
 	cat "$dir/now.txt" >&2
 	echo "abi: not compatible with $commit" >&2
 	exit 1
