@@ -10,7 +10,6 @@
 #include "tests/proto/sample.h"
 #include "tests/proto/wire.h"
 
-#define ROUNDS 1500 /* of each operation */
 #define BUDGET ((size_t)64 << 20)
 
 struct bench {
@@ -105,8 +104,9 @@ CASE(every_message_survives)
 	struct seed seed = seed_start("messages");
 	_cleanup_(bench_deinit) struct bench b;
 	bench_init(&b);
+	const size_t rounds = seed_rounds(1500);
 	for (int op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
-		for (int round = 0; round < ROUNDS; round++) {
+		for (size_t round = 0; round < rounds; round++) {
 			bench_reset(&b);
 			request_survives(&b, &seed, (enum chi_op)op);
 			bench_reset(&b);
@@ -256,7 +256,7 @@ CASE(entry_size_is_an_upper_bound)
 	struct seed seed = seed_start("entries");
 	_cleanup_(bench_deinit) struct bench b;
 	bench_init(&b);
-	for (int round = 0; round < 500; round++) {
+	for (size_t round = seed_rounds(500); round > 0; round--) {
 		bench_reset(&b);
 		struct chi_response response;
 		sample_response(&seed, &b.read, CHI_OP_GET, &response);

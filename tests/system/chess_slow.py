@@ -107,7 +107,8 @@ class Board:
         kind, file, rank, end, promotion = found.groups()
         kind = kind or "P"
         end = square(end)
-        starts = [at for at in range(64) if self.at[at] == self.own(kind) and
+        own = self.own(kind)
+        starts = [at for at, piece in enumerate(self.at) if piece == own and
                   (not file or name_of(at)[0] == file) and (not rank or name_of(at)[1] == rank) and
                   self.reaches(kind, at, end)]
         starts = [at for at in starts if self.is_safe(at, end)]

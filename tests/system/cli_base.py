@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the command line share: positions, running a command, checking its code."""
 
+import functools
 import os
 import re
 import struct
@@ -38,6 +39,12 @@ def summary(text):
 def rank(squares):
     """A rank of a FEN from its eight squares, '.' for an empty one."""
     return re.sub(r"\.+", lambda run: str(len(run.group())), squares)
+
+
+@functools.cache
+def pawns(piece, bits):
+    """A rank of a FEN with that piece on the files of the bits."""
+    return rank("".join(piece if bits >> bit & 1 else "." for bit in range(8)))
 
 
 def spawn(*args, address=None, **extra):
@@ -103,9 +110,7 @@ class Base(unittest.TestCase):
     def fens(self, n):
         """n distinct positions."""
         for i in range(n):
-            white = rank("".join("P" if i >> bit & 1 else "." for bit in range(8)))
-            black = rank("".join("p" if i >> (bit + 8) & 1 else "." for bit in range(8)))
-            yield f"k7/8/{black}/8/8/{white}/8/7K w - - 0 1"
+            yield f"k7/8/{pawns('p', i >> 8 & 255)}/8/8/{pawns('P', i & 255)}/8/7K w - - 0 1"
 
     def many(self, name, n):
         """A CSV of n distinct positions."""

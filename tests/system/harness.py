@@ -118,11 +118,13 @@ def make_store(path=None, statistic="control"):
 
 
 def wait_for(condition):
-    """Returns when the condition holds."""
+    """Returns when the condition holds; it is asked less and less often, as asking costs time, too."""
     end = time.monotonic() + PATIENCE
+    pause = 0.005
     while not condition():
         assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.01)
+        time.sleep(pause)
+        pause = min(1.2 * pause, 0.1)
 
 
 def run_cli(*args, input=None, address=None, env=None, timeout=CLI_TIMEOUT):

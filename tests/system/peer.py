@@ -2,6 +2,8 @@
 """A client for tests of the daemon that can also be rude: it sends what it is told, and a failure
 is an answer like any other."""
 
+import functools
+
 from pychistore import Connection, frame, pb
 
 
@@ -41,6 +43,8 @@ class Peer(Connection):
                 self.send(id=id, credit=pb.Credit(responses=1))
 
 
+# The same few thousand are put and asked for again and again.
+@functools.cache
 def fen(number):
     """Position `number`: four pieces on squares that tell the number, Black's king among them. All
     different below 60 * 61 * 62 * 63."""

@@ -264,9 +264,8 @@ class Carry(Base):
         self.cli("init", address=empty)
         before = self.out("dump", address=empty)
         with harness.start_daemon({"default": empty}) as daemon:
-            places = [m.start() for m in re.finditer(r"[0-9a-zA-Z]", text)]
             for n in range(12):
-                at = CHANCE.choice(places)
+                at = re.compile("[0-9a-zA-Z]").search(text, CHANCE.randrange(len(text))).start()
                 bad = text[:at] + ("1" if text[at] != "1" else "2") + text[at + 1:]
                 line = text.count("\n", 0, at) + 1
                 for address in (back, daemon.address):

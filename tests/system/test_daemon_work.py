@@ -5,6 +5,7 @@ writes, scans under flow control beside everything else, and the whole-store ope
 CHISTORE_KILL_CYCLES: how often the daemon is killed under its writers (default: 20).
 """
 
+import functools
 import os
 import resource
 import signal
@@ -33,10 +34,13 @@ def start(*args, path=None, statistic="external"):
                                 extra_args=["--create", statistic, *args])
 
 
+# Most stores here are filled with the same.
+batch = functools.cache(functools.partial(put, durability=pb.ASYNC))
+
+
 def fill(peer, count, chi2=lambda n: n % 25599 + 1):
     for first in range(0, count, 5000):
-        numbers = range(first, min(first + 5000, count))
-        answer = peer.call(put=put(numbers, durability=pb.ASYNC, chi2=chi2))
+        answer = peer.call(put=batch(range(first, min(first + 5000, count)), chi2=chi2))
         assert answer.code == pb.OK, answer
     assert peer.call(put=put([0], chi2=chi2)).code == pb.OK
 

@@ -6,6 +6,7 @@ never put answers the same: the command line over a directory and a server, HTTP
 
 import datetime
 import fnmatch
+import itertools
 import json
 import math
 import os
@@ -113,15 +114,16 @@ class Evidence(Base):
                  ("export", "--format", "epd"), ("export", "--format", "lichess-evals"),
                  ("suite", "--eval", "-9..9", "--count", "3")]
         with harness.start_daemon({"default": store}) as daemon:
+            # Each at the directory and at the daemon in turn: by half of the options at either.
+            addresses = itertools.cycle((store, daemon.address))
             for options, left in self.pairs():
                 words = [word for name, value in options.items() for word in (f"--{name}", value)]
-                for question in asked:
+                next(addresses)
+                for question, address in zip(asked, addresses):
                     want = harness.run_cli(*question, address=left)
-                    for address in (store, daemon.address):
-                        got = harness.run_cli(*question, *words, address=address)
-                        self.assertEqual((got.returncode, got.stdout, got.stderr),
-                                         (want.returncode, want.stdout, want.stderr),
-                                         (question, words))
+                    got = harness.run_cli(*question, *words, address=address)
+                    self.assertEqual((got.returncode, got.stdout, got.stderr),
+                                     (want.returncode, want.stdout, want.stderr), (question, words))
 
     def test_http_and_python(self):
         import chistore  # pylint: disable=import-outside-toplevel

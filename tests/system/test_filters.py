@@ -330,7 +330,8 @@ class Filters(Base):
     def test_a_filter_stands_by_itself(self):
         """What an option or a position says is no part of it, and holds for all that it has by `or`."""
         either = "eco B or result 1-0"
-        wanted = [g for g in self.numbers("--filter", f"({either})") if g in self.numbers("--moves", "e4 c5")]
+        played = self.numbers("--moves", "e4 c5")
+        wanted = [g for g in self.numbers("--filter", f"({either})") if g in played]
         self.assertNotEqual(wanted, [])
         self.assertEqual(self.numbers("--moves", "e4 c5", "--filter", either), wanted)
         key = self.out("key", "e4 c5").split("\t")[-2]

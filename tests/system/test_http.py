@@ -575,7 +575,8 @@ class TestSlowReaders(unittest.TestCase):
 
             def cut_off():
                 try:
-                    peer.send(b"HEAD /api/info HTTP/1.1\r\n\r\n")
+                    # So many that what the system takes for a client who does not read is soon full.
+                    peer.sendall(b"HEAD /api/info HTTP/1.1\r\n\r\n" * 100)
                 except (ConnectionResetError, BrokenPipeError):
                     return True
                 return b"expired_total 1\n" in server.request("/metrics")[2]

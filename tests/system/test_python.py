@@ -206,18 +206,20 @@ class Calls:
         self.assertEqual(bare(probed[5]), rows[5])
         self.assertEqual(probed.column("counts.white"), [row.counts.white for row in rows])
         self.assertEqual(probed.column("chi2"), [round((row.chi2 or 0) * 100) for row in rows])
+        # The other ways to a row give the same; some of them are enough.
+        some, rows = list(probed)[:2000], rows[:2000]
+        packed = chistore.Positions(row.position for row in rows)
         keys = chistore.Positions.from_keys([row.position.key for row in rows])
-        self.assertEqual(list(self.store.probe(keys)), list(probed))
+        self.assertEqual(list(self.store.probe(keys)), some)
         with self.store.prober() as prober:
-            self.assertEqual(list(prober.probe_many(packed)), list(probed))
-            self.assertEqual([prober.probe(row.position) for row in rows[:100]],
-                             list(probed)[:100])
+            self.assertEqual(list(prober.probe_many(packed)), some)
+            self.assertEqual([prober.probe(row.position) for row in rows[:100]], some[:100])
             self.assertFalse(prober.follow())
         self.assertFalse(self.store.changed())
         records = self.store.get_many(packed)
         self.assertEqual([record.counts for record in records], [row.counts for row in rows])
         self.assertEqual(records[7], self.store.get(packed[7]))
-        pairs = list(self.store.scan(order="position", records=True))
+        pairs = list(self.store.scan(order="position", records=True, limit=2000))
         self.assertEqual([record for _, record in pairs], records)
 
     def test_game_filter(self):

@@ -129,8 +129,8 @@ class Twins(Base):
 
     def test_removal_of_the_older(self):
         """What remains is what the new ones and those without a twin make."""
-        alone = [i for i in range(300) if i + 1 not in
-                 {group["games"][0]["game"] for group in self.groups()}]
+        older = {group["games"][0]["game"] for group in self.groups()}
+        alone = [i for i in range(300) if i + 1 not in older]
         self.out("twins", "--shortest", "1", "--keep", "last", "--remove", address=self.store)
         after = self.content()
         other = self.path("other")
