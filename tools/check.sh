@@ -27,17 +27,31 @@ TSAN_TESTS=('base sorter' 'store appender' 'store guide' 'store share' 'store wh
 	'system concurrency')
 RELEASE_TESTS=('base *' 'chess *' 'store *' '!chess perft' '!chess movegen')
 
-# Of these, what the short run leaves to the long one. Benchmarks measure nothing for a moment. Under
-# a sanitizer: rooms that keep nothing and take in nothing from outside, which are a third of what is
-# to be built; PGN, FEN, SAN and files of positions, whose corpora are left; reading OpenSSL's
-# certificates without memory; and options of a command line. Of stores, imports and clients: what TSan
-# runs, too, and those that compute for long by code that shorter ones reach.
-PLAIN_LONG=('bench smoke')
+# Of these, what the short run leaves to the long one. Benchmarks measure nothing for a moment. In the
+# plain build: unit tests and corpora that the sanitizers run in the same way, which see more, and over
+# TCP what is asked over a Unix socket (`client calls tcp` stays). Under a sanitizer: rooms that keep
+# nothing and take in nothing from outside, which are a third of what is to be built; PGN, FEN, SAN and
+# files of positions, whose corpora are left; reading OpenSSL's certificates without memory; and options
+# of a command line. Of stores, imports and clients: what TSan runs, too, those that compute for long by
+# code that shorter ones reach, and of those with a guide and without it one, as the first look-up of
+# each snapshot has none.
+PLAIN_LONG=('bench smoke' 'base [!t]*' 'base text' 'daemon *' 'http *' 'proto *' 'service *'
+	'faults damage' 'fuzz [!eou]*' 'fuzz epd' 'fuzz exp' 'fuzz opening'
+	'insight drift' 'insight weak' 'import damage' 'import pgn'
+	'store appender' 'store archive' 'store astray guided' 'store block' 'store bodies' 'store body'
+	'store clients' 'store codec' 'store damage guided' 'store file_identity' 'store format'
+	'store game_ids' 'store guide' 'store idempotency' 'store load' 'store names*' 'store open'
+	'store pack' 'store plies' 'store postings' 'store queue' 'store repair' 'store replace guided'
+	'store subtract'
+	'client [!c]* tcp' 'client calls file' 'client calls unix' 'client lifetimes file'
+	'client lifetimes unix' 'client repeat' 'client nomem file' 'client nomem unix'
+	'client prober file')
 ASAN_LONG=('base tls' 'chess *' 'cli *' 'client example *' 'fuzz engine' 'fuzz option' 'fuzz uci'
 	'propagate *' 'search *' 'uci *' 'system access'
-	'store chain' 'store count' 'store leaf_cursor' 'store media' 'store model' 'store overtaken'
-	'store page_check' 'store pages' 'store publish' 'store readers' 'store repair_place'
-	'store savepoint' 'store share' 'store upkeep' 'store whole'
+	'store astray' 'store chain' 'store count*' 'store damage' 'store explore' 'store far_pages'
+	'store leaf_cursor' 'store media' 'store model' 'store overtaken*' 'store page_check'
+	'store pages*' 'store prefetch' 'store publish' 'store readers*' 'store repair_place'
+	'store replace' 'store savepoint' 'store share' 'store upkeep' 'store whole'
 	'insight novelties' 'insight statistic' 'insight performance' 'insight tempo'
 	'import evals' 'import lines' 'import lists' 'import load' 'import memory' 'import merge'
 	'import merge_session' 'import notes' 'import rules' 'import verify'
@@ -79,7 +93,8 @@ setup() {
 }
 
 # choose DIR PATTERN...: the names of the tests that are meant, as the array `chosen`, and the files
-# to be built for them, as `needed`: not the command line, where that of the plain build is there.
+# to be built for them, as `needed`: not the command line, where that of the plain build is there. In
+# the plain build these are all but the programs of other tests.
 choose() {
 	local dir=$1 line
 	shift
@@ -107,12 +122,16 @@ for pattern in sys.argv[2:]:
         if pattern[0] != "!":
             chosen[name] = test
 targets = {target for test in chosen.values() for target in test["depends"]}
+others = {target for test in known["tests"] for target in test["depends"]} - targets
+plain = os.path.basename(sys.argv[1]) == "build"
 for name in chosen:
     print("test", name)
 for target in known["targets"]:
-    for file in target["filename"] if target["id"] in targets else ():
+    meant = target["id"] in targets or plain and target["build_by_default"] and (
+        target["id"] not in others or "/tests/" not in target["defined_in"])
+    for file in target["filename"] if meant else ():
         file = os.path.relpath(file, sys.argv[1])
-        if file != "cli/chistore" or "CHISTORE_CLI" not in os.environ:
+        if plain or file != "cli/chistore" or "CHISTORE_CLI" not in os.environ:
             print("file", file)' "$dir" "$@")
 	[ ${#chosen[@]} -gt 0 ]
 }
@@ -148,20 +167,22 @@ plain_tests() {
 build_plain() {
 	say "plain build, gcc"
 	expect build
-	setup build gcc -Dc_args=-g1 -Dwerror=true && ninja -C build --quiet && say "plain tests"
+	setup build gcc -Dc_args=-g1 -Dwerror=true && choose build "${PLAIN_TESTS[@]}" &&
+		ninja -C build --quiet "${needed[@]}" && say "plain tests"
 }
 
 check_plain() {
-	build_plain && choose build "${PLAIN_TESTS[@]}" || return
+	build_plain || return
 	behind "${1:-true}" plain_tests CHISTORE_EFFORT=low CHISTORE_FILTERS=100 \
 		CHISTORE_PERFT_NODES=2000000 CHISTORE_ROUNDS=20000 \
 		CHISTORE_IOFAIL_EVERY=36 CHISTORE_IOFAIL_PAIRS=3 CHISTORE_POWERCUT_STATES=300 \
-		CHISTORE_IMPORT_KILLS=5 CHISTORE_KILL_CYCLES=10 CHISTORE_HAMMER_SECONDS=2
+		CHISTORE_IMPORT_KILLS=5 CHISTORE_MERGE_KILLS=4 CHISTORE_KILL_CYCLES=10 \
+		CHISTORE_HAMMER_SECONDS=2 CHISTORE_MOMENT_FILTERS=10
 }
 
 # Every test with all of its rounds, as the variables of HACKING.md say.
 check_long() {
-	build_plain && choose build "${PLAIN_TESTS[@]}" || return
+	build_plain || return
 	MALLOC_PERTURB_=165 plain_tests CHISTORE_EFFORT=1
 }
 

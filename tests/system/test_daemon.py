@@ -411,7 +411,7 @@ class Limits(unittest.TestCase):
     def test_unread_output_stops_reading(self):
         """A client that sends without reading takes a bounded amount of memory."""
         with start("--threads", "1") as daemon, Peer(daemon.address) as rude:
-            entry = pb.PutEntry(fen=fen(1), parts=32, record=pb.Record(note="n" * 60000))
+            entry = pb.PutEntry(fen=fen(1), parts=32, record=pb.Record(note="n" * 20000))
             self.assertEqual(rude.call(put=pb.Put(entries=[entry])).code, pb.OK)
             data, _ = rude.build(id=7, get=pb.Get(fens=[fen(1)] * 50))
             rude.socket.setblocking(False)

@@ -38,6 +38,7 @@ class Find(Base):
                 self.out("scan", "--order", "position", address=self.store).splitlines()[1:]]
         every = [row[1] for row in rows]
         self.assertEqual(self.fens(), every)
+        boards = [(squares(fen), fen) for fen in every]
         for args, fits in (
                 (("--has", "Nd5 kg8 .e6 !Pc4"), lambda b, _: b.get("d5") == "N" and
                  b.get("g8") == "k" and "e6" not in b and b.get("c4") != "P"),
@@ -50,7 +51,7 @@ class Find(Base):
                 (("--to-move", "black", "--material", "men=..6"),
                  lambda b, fen: fen.split()[1] == "b" and len(b) <= 6)):
             with self.subTest(args):
-                wanted = [fen for fen in every if fits(squares(fen), fen)]
+                wanted = [fen for board, fen in boards if fits(board, fen)]
                 self.assertGreater(len(wanted), 0)
                 self.assertEqual(self.fens(*args), wanted)
                 self.assertEqual(self.out("find", *args, "--count", address=self.store).strip(),

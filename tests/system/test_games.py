@@ -712,10 +712,13 @@ class Protocol(Games):
         job = self.client.start_import()
         job.feed(content(), "a")
         before = self.daemon_.memory()
-        for i in range(100000):
-            while job.credit < IMPORT_OVERHEAD:
+        for first in range(0, 100000, 50):
+            while job.credit < 50 * IMPORT_OVERHEAD:
                 job.take()
-            job.send(name=f"{i:0255}")
+            job.credit -= 50 * IMPORT_OVERHEAD
+            self.client.send_bytes(b"".join(
+                frame(pb.Request(id=job.id, import_data=pb.ImportData(file=f"{i:0255}")).SerializeToString())
+                for i in range(first, first + 50)))
         self.client.ping()
         grown = self.daemon_.memory() - before
         # Each of two threads has room for the longest game.

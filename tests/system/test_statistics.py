@@ -3,12 +3,10 @@
 """The score and eval statistics, held against their definitions worked out here with fractions."""
 
 import json
-import math
 import os
 import random
 import re
 import shutil
-from fractions import Fraction
 
 from cli_base import AFTER_E4, Base, ENDING, START, harness, summary
 
@@ -30,15 +28,20 @@ def text(hundredths):
     return "-" if hundredths is None else f"{hundredths // 100}.{hundredths % 100:02}"
 
 
+def half_up(dividend, divisor):
+    return (2 * dividend + divisor) // (2 * divisor)
+
+
 def score(base, row):
     """100 (W + D/2 + 10 b) / (W + D + B + 10), half up."""
     white, draws, black = (int(row[name]) for name in ("white", "draws", "black"))
     games = white + draws + black
     if games < 5:
         return None
-    rate = Fraction(2 * base[0] + base[1], 2 * sum(base[:3]))
-    percent = 100 * (white + Fraction(draws, 2) + 10 * rate) / (games + 10)
-    return max(1, math.floor(percent * 100 + Fraction(1, 2)))
+    # b is (2 W + D) / 2 N of the base; both sides times 2 N.
+    total = sum(base[:3])
+    return max(1, half_up(10000 * (total * (2 * white + draws) + 10 * (2 * base[0] + base[1])),
+                          2 * total * (games + 10)))
 
 
 def value(evaluation, white_moves):
@@ -259,8 +262,8 @@ class Statistics(Base):
         for row in rows:
             white, draws, black = (int(row[name]) for name in ("white", "draws", "black"))
             row["games"] = white + draws + black
-            row["score"] = None if row["games"] == 0 else math.floor(
-                Fraction(100 * (100 * white + 50 * draws), row["games"]) + Fraction(1, 2))
+            row["score"] = None if row["games"] == 0 else half_up(100 * (100 * white + 50 * draws),
+                                                                  row["games"])
             row["eval"] = evaluated(row)
             row["ply"] = int(row["plies"].split(":")[0])
             row["engines"] = len(row["evals"].split(";")) if row["evals"] else 0
