@@ -6,6 +6,7 @@ name of a static function says what it does, as a backtrace shows nothing else o
 """
 
 import collections
+import functools
 import re
 import sys
 
@@ -25,9 +26,10 @@ CALLED = re.compile(r"\b(?!__attribute__)([a-z_]\w*)\s*\(")
 
 
 def blank(match):
-    return re.sub(r"[^\n]", " ", match[0])
+    return "\n".join(" " * len(line) for line in match[0].split("\n"))
 
 
+@functools.cache
 def code(text):
     """Without comments, texts and directives; lines keep their numbers."""
     return DIRECTIVE.sub(blank, COMMENT_OR_TEXT.sub(blank, text))
@@ -39,6 +41,7 @@ def tags(text):
     return [(text.count("\n", 0, m.start()) + 1, m[1]) for m in TAG.finditer(text)]
 
 
+@functools.cache
 def functions(text):
     """(line, name, whether it is static) of the functions defined here. A body begins with a brace
     alone on its line, which is clang-format's."""
