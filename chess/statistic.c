@@ -46,23 +46,74 @@ bool chi_statistic_is_checked(enum chi_statistic statistic)
 	return statistic == CHI_STATISTIC_CONTROL || statistic == CHI_STATISTIC_EVAL;
 }
 
-/* Adds how often `colour` attacks each square to `counts`; returns the sum. */
-static uint32_t count_attacks(const struct chi_position *position, int colour, uint8_t counts[64])
+/*
+ * How often each square is attacked, as binary numbers across sets: bit s of plane[i] is bit i of
+ * square s's count. At most 16 pieces attack a square, along eight lines and from eight knights'
+ * squares.
+ */
+#define PLANES 5
+#define FILE_A UINT64_C(0x0101010101010101)
+#define FILE_H UINT64_C(0x8080808080808080)
+
+struct attack_counts {
+	uint64_t plane[PLANES];
+};
+
+/* One more on each of the squares. */
+static void add_attacks(struct attack_counts *counts, uint64_t squares)
+{
+	for (int i = 0; squares != 0 && i < PLANES; i++) {
+		uint64_t carry = counts->plane[i] & squares;
+		counts->plane[i] ^= squares;
+		squares = carry;
+	}
+}
+
+/* How often `colour` attacks each square. Two pawns attack a square from its two sides. */
+static void count_attacks(const struct chi_position *position, int colour,
+			  struct attack_counts *counts)
 {
 	uint64_t occupied = chi_position_occupied(position);
-	uint32_t total = 0;
-	for (int kind = 0; kind < CHI_KINDS; kind++) {
+	uint64_t pawns = chi_position_pieces(position, colour, CHI_PAWN);
+	uint64_t left = pawns & ~FILE_A;
+	uint64_t right = pawns & ~FILE_H;
+	*counts = (struct attack_counts){.plane = {0}};
+	add_attacks(counts, colour == CHI_WHITE ? left << 7 : left >> 9);
+	add_attacks(counts, colour == CHI_WHITE ? right << 9 : right >> 7);
+	for (int kind = CHI_KNIGHT; kind < CHI_KINDS; kind++) {
 		uint64_t pieces = chi_position_pieces(position, colour, kind);
 		while (pieces != 0) {
-			uint64_t attacked =
-				chi_piece_attacks(colour, kind, chi_pop(&pieces), occupied);
-			while (attacked != 0) {
-				counts[chi_pop(&attacked)]++;
-				total++;
-			}
+			add_attacks(counts,
+				    chi_piece_attacks(colour, kind, chi_pop(&pieces), occupied));
 		}
 	}
+}
+
+static uint32_t count_all(const struct attack_counts *counts)
+{
+	uint32_t total = 0;
+	for (int i = 0; i < PLANES; i++) {
+		total += (uint32_t)chi_popcount(counts->plane[i]) << i;
+	}
 	return total;
+}
+
+/* The eight bits of a rank as eight bytes of 0 or 1, the a-file's the lowest. */
+static uint64_t spread_rank(uint64_t set, int rank)
+{
+	uint64_t bits = (set >> 8 * rank & 0xff) * UINT64_C(0x0101010101010101);
+	bits &= UINT64_C(0x8040201008040201);
+	return (bits + UINT64_C(0x7f7f7f7f7f7f7f7f)) >> 7 & UINT64_C(0x0101010101010101);
+}
+
+/* The counts of a rank, a byte each. */
+static uint64_t rank_counts(const struct attack_counts *counts, int rank)
+{
+	uint64_t bytes = 0;
+	for (int i = 0; i < PLANES; i++) {
+		bytes |= spread_rank(counts->plane[i], rank) << i;
+	}
+	return bytes;
 }
 
 /* One cell's share of chi-square: observed against its part of the row and the column. */
@@ -73,22 +124,73 @@ static double cell(int observed, int column, uint32_t row, uint32_t total)
 	return difference * difference / expected;
 }
 
+/* What a square attacked so often by each side adds. Few such pairs occur in one position, so
+ * those below 8 are kept: the divisions are most of the work. */
+#define PAIR_MOST 8
+struct pair_cells {
+	double white;
+	double black;
+};
+struct cell_table {
+	uint32_t n_white;
+	uint32_t n_black;
+	uint64_t known; /* pairs that were computed, by their index */
+	struct pair_cells pairs[PAIR_MOST * PAIR_MOST];
+};
+
+static struct pair_cells compute_pair(const struct cell_table *table, int white, int black)
+{
+	uint32_t total = table->n_white + table->n_black;
+	return (struct pair_cells){
+		.white = cell(white, white + black, table->n_white, total),
+		.black = cell(black, white + black, table->n_black, total),
+	};
+}
+
+static struct pair_cells look_up_pair(struct cell_table *table, int white, int black)
+{
+	if (white >= PAIR_MOST || black >= PAIR_MOST) {
+		return compute_pair(table, white, black);
+	}
+	int index = white * PAIR_MOST + black;
+	if ((table->known >> index & 1) == 0) {
+		table->known |= UINT64_C(1) << index;
+		table->pairs[index] = compute_pair(table, white, black);
+	}
+	return table->pairs[index];
+}
+
+/* The sum over a rank's squares, which the order of FORMAT.md adds to those before. */
+static double add_rank(struct cell_table *table, uint64_t white, uint64_t black, double chi2)
+{
+	for (int file = 0; file < 8; file++) {
+		int n_white = white >> 8 * file & 0xff;
+		int n_black = black >> 8 * file & 0xff;
+		if ((n_white | n_black) != 0) {
+			struct pair_cells cells = look_up_pair(table, n_white, n_black);
+			chi2 += cells.white;
+			chi2 += cells.black;
+		}
+	}
+	return chi2;
+}
+
 uint16_t chi_statistic_control(const struct chi_position *position)
 {
-	uint8_t white[64] = {0};
-	uint8_t black[64] = {0};
-	uint32_t n_white = count_attacks(position, CHI_WHITE, white);
-	uint32_t n_black = count_attacks(position, CHI_BLACK, black);
-	if (n_white == 0 || n_black == 0) {
+	struct attack_counts white;
+	struct attack_counts black;
+	struct cell_table table;
+	count_attacks(position, CHI_WHITE, &white);
+	count_attacks(position, CHI_BLACK, &black);
+	table.n_white = count_all(&white);
+	table.n_black = count_all(&black);
+	table.known = 0;
+	if (table.n_white == 0 || table.n_black == 0) {
 		return CHI_CHI2_UNKNOWN;
 	}
 	double chi2 = 0;
-	for (int square = 0; square < 64; square++) {
-		int both = white[square] + black[square];
-		if (both > 0) {
-			chi2 += cell(white[square], both, n_white, n_white + n_black);
-			chi2 += cell(black[square], both, n_black, n_white + n_black);
-		}
+	for (int rank = 0; rank < 8; rank++) {
+		chi2 = add_rank(&table, rank_counts(&white, rank), rank_counts(&black, rank), chi2);
 	}
 	/* Half up. The totals are at most 64 * 16, so chi2 is below 2^20. */
 	int hundredths = (int)(chi2 * 100 + 0.5);

@@ -176,6 +176,67 @@ CASE(control_values)
 	control_of("QQQQQQQQ/QQQQQQQQ/8/8/8/8/qqqqqqqq/qqqqqqqq w - -", 9695);
 }
 
+/* The statistic as its definition says it, a square and a piece at a time. */
+static uint32_t plain_attacks(const struct chi_position *position, int colour, int counts[64])
+{
+	uint32_t total = 0;
+	for (int kind = 0; kind < CHI_KINDS; kind++) {
+		uint64_t pieces = chi_position_pieces(position, colour, kind);
+		while (pieces != 0) {
+			uint64_t attacked = chi_piece_attacks(colour, kind, chi_pop(&pieces),
+							      chi_position_occupied(position));
+			for (int square = 0; square < 64; square++) {
+				counts[square] += (int)(attacked >> square & 1);
+				total += attacked >> square & 1;
+			}
+		}
+	}
+	return total;
+}
+
+static uint16_t plain_control(const struct chi_position *position)
+{
+	int counts[2][64] = {{0}};
+	uint32_t totals[2] = {plain_attacks(position, CHI_WHITE, counts[CHI_WHITE]),
+			      plain_attacks(position, CHI_BLACK, counts[CHI_BLACK])};
+	double chi2 = 0;
+	if (totals[0] == 0 || totals[1] == 0) {
+		return CHI_CHI2_UNKNOWN;
+	}
+	for (int square = 0; square < 64; square++) {
+		int both = counts[0][square] + counts[1][square];
+		for (int colour = 0; both > 0 && colour < 2; colour++) {
+			double expected = (double)totals[colour] * both / (totals[0] + totals[1]);
+			double difference = counts[colour][square] - expected;
+			chi2 += difference * difference / expected;
+		}
+	}
+	int hundredths = (int)(chi2 * 100 + 0.5);
+	return (uint16_t)(hundredths == 0	      ? 1
+			  : hundredths < CHI_CHI2_MAX ? hundredths
+						      : CHI_CHI2_MAX);
+}
+
+CASE(control_is_the_plain_sum)
+{
+	struct seed seed = seed_start("control sums");
+	for (int i = 0; i < 20000; i++) {
+		struct chi_position position = random_placement(&seed);
+		assert_int_equal(chi_statistic_control(&position), plain_control(&position));
+	}
+	/* Sixteen attackers of e4, of one side and of both, and pawns on the edges. */
+	static const char *const crowded[] = {
+		"4Q2Q/1Q6/3N1N2/2N3N1/Q6Q/2N3N1/3N1N2/1Q2Q2Q w - -",
+		"k3Q2Q/1Q6/3N1N2/2NQQQN1/3Q1Q2/2NQQQN1/3N1N2/1Q5K w - -",
+		"4q2q/1q6/3n1n2/2n3n1/Q6Q/2N3N1/3N1N2/1Q2Q2Q w - -",
+		"4k3/p6p/P6P/8/8/p6p/P6P/4K3 w - -",
+	};
+	for (size_t i = 0; i < CHI_COUNT(crowded); i++) {
+		struct chi_position position = position_of(crowded[i]);
+		assert_int_equal(chi_statistic_control(&position), plain_control(&position));
+	}
+}
+
 /* The side to move, castling and en passant are no part of it. */
 CASE(control_sees_placement_only)
 {
