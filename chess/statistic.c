@@ -98,24 +98,6 @@ static uint32_t count_all(const struct attack_counts *counts)
 	return total;
 }
 
-/* The eight bits of a rank as eight bytes of 0 or 1, the a-file's the lowest. */
-static uint64_t spread_rank(uint64_t set, int rank)
-{
-	uint64_t bits = (set >> 8 * rank & 0xff) * UINT64_C(0x0101010101010101);
-	bits &= UINT64_C(0x8040201008040201);
-	return (bits + UINT64_C(0x7f7f7f7f7f7f7f7f)) >> 7 & UINT64_C(0x0101010101010101);
-}
-
-/* The counts of a rank, a byte each. */
-static uint64_t rank_counts(const struct attack_counts *counts, int rank)
-{
-	uint64_t bytes = 0;
-	for (int i = 0; i < PLANES; i++) {
-		bytes |= spread_rank(counts->plane[i], rank) << i;
-	}
-	return bytes;
-}
-
 /* One cell's share of chi-square: observed against its part of the row and the column. */
 static double cell(int observed, int column, uint32_t row, uint32_t total)
 {
@@ -124,53 +106,100 @@ static double cell(int observed, int column, uint32_t row, uint32_t total)
 	return difference * difference / expected;
 }
 
-/* What a square attacked so often by each side adds. Few such pairs occur in one position, so
- * those below 8 are kept: the divisions are most of the work. */
-#define PAIR_MOST 8
+/* What a square adds that White attacks so often, and Black. */
 struct pair_cells {
 	double white;
 	double black;
 };
-struct cell_table {
-	uint32_t n_white;
-	uint32_t n_black;
-	uint64_t known; /* pairs that were computed, by their index */
-	struct pair_cells pairs[PAIR_MOST * PAIR_MOST];
-};
 
-static struct pair_cells compute_pair(const struct cell_table *table, int white, int black)
+static struct pair_cells compute_pair(int white, int black, uint32_t n_white, uint32_t n_black)
 {
-	uint32_t total = table->n_white + table->n_black;
 	return (struct pair_cells){
-		.white = cell(white, white + black, table->n_white, total),
-		.black = cell(black, white + black, table->n_black, total),
+		.white = cell(white, white + black, n_white, n_white + n_black),
+		.black = cell(black, white + black, n_black, n_white + n_black),
 	};
 }
 
-static struct pair_cells look_up_pair(struct cell_table *table, int white, int black)
+static int count_at(const struct attack_counts *counts, int square)
 {
-	if (white >= PAIR_MOST || black >= PAIR_MOST) {
-		return compute_pair(table, white, black);
+	int n = 0;
+	for (int i = 0; i < PLANES; i++) {
+		n |= (int)(counts->plane[i] >> square & 1) << i;
 	}
-	int index = white * PAIR_MOST + black;
-	if ((table->known >> index & 1) == 0) {
-		table->known |= UINT64_C(1) << index;
-		table->pairs[index] = compute_pair(table, white, black);
-	}
-	return table->pairs[index];
+	return n;
 }
 
-/* The sum over a rank's squares, which the order of FORMAT.md adds to those before. */
-static double add_rank(struct cell_table *table, uint64_t white, uint64_t black, double chi2)
+/* The sum, square by square. */
+static double sum_squares(const struct attack_counts *white, const struct attack_counts *black,
+			  uint32_t n_white, uint32_t n_black)
 {
-	for (int file = 0; file < 8; file++) {
-		int n_white = white >> 8 * file & 0xff;
-		int n_black = black >> 8 * file & 0xff;
-		if ((n_white | n_black) != 0) {
-			struct pair_cells cells = look_up_pair(table, n_white, n_black);
+	double chi2 = 0;
+	for (int square = 0; square < 64; square++) {
+		int by_white = count_at(white, square);
+		int by_black = count_at(black, square);
+		if (by_white + by_black > 0) {
+			struct pair_cells cells =
+				compute_pair(by_white, by_black, n_white, n_black);
 			chi2 += cells.white;
 			chi2 += cells.black;
 		}
+	}
+	return chi2;
+}
+
+/* Where both sides attack each square less than eight times, which is nearly always so, a pair of
+ * counts has a number below 64: eight times White's count and Black's. */
+#define PAIR_PLANES 3
+#define PAIRS	    64
+
+static bool are_few(const struct attack_counts *counts)
+{
+	return (counts->plane[3] | counts->plane[4]) == 0;
+}
+
+/* The eight bits of a rank as eight bytes of 0 or 1, the a-file's the lowest. */
+static uint64_t spread_rank(uint64_t set, int rank)
+{
+	uint64_t bits = (set >> 8 * rank & 0xff) * UINT64_C(0x0101010101010101);
+	bits &= UINT64_C(0x8040201008040201);
+	return (bits + UINT64_C(0x7f7f7f7f7f7f7f7f)) >> 7 & UINT64_C(0x0101010101010101);
+}
+
+/* The number of each square's pair. */
+static void number_pairs(const struct attack_counts *white, const struct attack_counts *black,
+			 uint8_t pairs[64])
+{
+	for (int rank = 0; rank < 8; rank++) {
+		uint64_t bytes = 0;
+		for (int i = 0; i < PAIR_PLANES; i++) {
+			bytes |= spread_rank(black->plane[i], rank) << i;
+			bytes |= spread_rank(white->plane[i], rank) << (PAIR_PLANES + i);
+		}
+		for (int file = 0; file < 8; file++) {
+			pairs[8 * rank + file] = (uint8_t)(bytes >> 8 * file);
+		}
+	}
+}
+
+/* The same sum. Some dozen pairs occur in a position: the divisions, most of the work, are done
+ * once for each. Squares that are not attacked add 0. */
+static double sum_pairs(const uint8_t pairs[64], uint32_t n_white, uint32_t n_black)
+{
+	struct pair_cells cells[PAIRS] = {[0] = {0, 0}};
+	uint64_t occurring = 0;
+	double chi2 = 0;
+	for (int square = 0; square < 64; square++) {
+		occurring |= UINT64_C(1) << pairs[square];
+	}
+	occurring &= ~UINT64_C(1);
+	while (occurring != 0) {
+		int pair = chi_pop(&occurring);
+		cells[pair] = compute_pair(pair >> PAIR_PLANES, pair & ((1 << PAIR_PLANES) - 1),
+					   n_white, n_black);
+	}
+	for (int square = 0; square < 64; square++) {
+		chi2 += cells[pairs[square]].white;
+		chi2 += cells[pairs[square]].black;
 	}
 	return chi2;
 }
@@ -179,18 +208,20 @@ uint16_t chi_statistic_control(const struct chi_position *position)
 {
 	struct attack_counts white;
 	struct attack_counts black;
-	struct cell_table table;
+	uint8_t pairs[64];
+	double chi2;
 	count_attacks(position, CHI_WHITE, &white);
 	count_attacks(position, CHI_BLACK, &black);
-	table.n_white = count_all(&white);
-	table.n_black = count_all(&black);
-	table.known = 0;
-	if (table.n_white == 0 || table.n_black == 0) {
+	uint32_t n_white = count_all(&white);
+	uint32_t n_black = count_all(&black);
+	if (n_white == 0 || n_black == 0) {
 		return CHI_CHI2_UNKNOWN;
 	}
-	double chi2 = 0;
-	for (int rank = 0; rank < 8; rank++) {
-		chi2 = add_rank(&table, rank_counts(&white, rank), rank_counts(&black, rank), chi2);
+	if (are_few(&white) && are_few(&black)) {
+		number_pairs(&white, &black, pairs);
+		chi2 = sum_pairs(pairs, n_white, n_black);
+	} else {
+		chi2 = sum_squares(&white, &black, n_white, n_black);
 	}
 	/* Half up. The totals are at most 64 * 16, so chi2 is below 2^20. */
 	int hundredths = (int)(chi2 * 100 + 0.5);
