@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/thread.h"
 
+#include <sched.h>
 #include <signal.h>
+
+/* More wait for memory rather than for processors. */
+#define USEFUL_MAX 16
 
 unsigned chi_threads_start(pthread_t *out, unsigned n, void *(*run)(void *context), void *context)
 {
@@ -19,4 +23,11 @@ unsigned chi_threads_start(pthread_t *out, unsigned n, void *(*run)(void *contex
 	}
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return begun;
+}
+
+unsigned chi_threads_useful(void)
+{
+	cpu_set_t set;
+	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+	return n < 1 ? 1 : n > USEFUL_MAX ? USEFUL_MAX : (unsigned)n;
 }

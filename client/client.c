@@ -572,12 +572,14 @@ int chi_store_verify(struct chi_client *client, chi_verify_report *report, void 
 
 /* The bytes go into a hidden directory beside `path`, which gets that name only when all are there
  * and the stamp is right. */
-static int copy_store(struct chi_client *client, const char *path, bool publish)
+static int copy_store(struct chi_client *client, const char *path, enum chi_backup_kind kind)
 {
 	struct chi_sink sink = {.fd = -1, .path = path};
 	struct chi_copy *copy = NULL;
-	int status = publish ? chi_publish_begin(path, &copy, &sink.fd, &client->error)
-			     : chi_copy_begin(path, &copy, &sink.fd, &client->error);
+	int status = kind <= CHI_BACKUP_VERIFIED
+			     ? chi_copy_begin(path, kind, &copy, &sink.fd, &client->error)
+			     : chi_fail(&client->error, -CHI_EINVAL, "no kind of backup is %d",
+					(int)kind);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -589,10 +591,10 @@ static int copy_store(struct chi_client *client, const char *path, bool publish)
 	return chi_copy_finish(copy, &client->error);
 }
 
-int chi_store_backup(struct chi_client *client, const char *path, bool published)
+int chi_store_backup(struct chi_client *client, const char *path, enum chi_backup_kind kind)
 {
 	int status = chi_client_ready(client, chi_client_begin(client), CHI_OP_BACKUP);
-	status = status == CHI_OK ? copy_store(client, path, published) : status;
+	status = status == CHI_OK ? copy_store(client, path, kind) : status;
 	return chi_client_end(client, status);
 }
 

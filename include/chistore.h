@@ -361,17 +361,21 @@ CHI_MUSTUSE int chi_store_repair(const char *address, const char *path,
 /*
  * Makes a new store in the local directory `path` with a consistent copy, under running writes.
  *
- * With `published` the directory becomes a published copy of one committed state: compacted,
- * verified, with the modes 0755 and 0444. Every local user can open it by chi_open for reading,
- * without permission to write there; it cannot be written (-CHI_EREADONLY), and a backup of it is
- * a store again. Readers trust its owner: if the mapped file is changed, they can crash. An older
- * copy there is replaced atomically; a program that has it open keeps it. While it runs it needs
- * disk space for two copies. A damaged page can kill the process: run it in a child. -CHI_EEXIST:
- * something that is not a published copy has the name; -CHI_ECORRUPT: the store is damaged, and
- * nothing was published; -CHI_EUNSUPPORTED: the file system cannot replace a directory
- * atomically.
+ * With CHI_BACKUP_PUBLISHED the directory becomes a published copy of one committed state:
+ * compacted, checked, with the modes 0755 and 0444. Every local user can open it by chi_open for
+ * reading, without permission to write there; it cannot be written (-CHI_EREADONLY), and a backup
+ * of it is a store again. Readers trust its owner: if the mapped file is changed, they can crash.
+ * An older copy there is replaced atomically; a program that has it open keeps it. While it runs it
+ * needs disk space for two copies. -CHI_EEXIST: something that is not a published copy has the
+ * name; -CHI_ECORRUPT: the store is damaged, and nothing was published; -CHI_EUNSUPPORTED: the file
+ * system cannot replace a directory atomically.
+ *
+ * What was checked: each page, each entry by its checksum, its order and its neighbours, and the
+ * numbers of all. CHI_BACKUP_VERIFIED, which takes several times as long, is as
+ * CHI_BACKUP_PUBLISHED after all that chi_store_verify does: also what entries say of each other.
  */
-CHI_MUSTUSE int chi_store_backup(struct chi_client *client, const char *path, bool published);
+CHI_MUSTUSE int chi_store_backup(struct chi_client *client, const char *path,
+				 enum chi_backup_kind kind);
 
 /* Verifies the store, then rewrites the data file without its free pages. Writes of others go on
  * during the first step, and wait during the second, about the time to write and sync the pages in

@@ -534,21 +534,17 @@ CHI_MUSTUSE int chi_dir_copy(struct chi_dir *store, int fd, struct chi_fault *fa
  * Receives such a copy into a new store directory: begin makes a hidden directory beside `path`
  * and gives a descriptor to write the bytes to; finish checks the stamp, syncs and renames;
  * either of finish and abandon frees `copy`. `path` must not exist.
+ *
+ * With another kind than CHI_BACKUP_STORE it becomes a published copy: read by everyone, written by
+ * no one, opened without locks. finish marks it, proves its pages, compacts it, verifies the result
+ * as far as the kind says while it is synced, sets the modes 0755 and 0444 and renames it. A
+ * published copy of an earlier state that has the name is replaced atomically; programs that have
+ * it open keep it. -CHI_EEXIST: something else has the name; -CHI_ECORRUPT; -CHI_EUNSUPPORTED: the
+ * file system cannot replace a directory at one moment.
  */
 struct chi_copy;
-CHI_MUSTUSE int chi_copy_begin(const char *path, struct chi_copy **out, int *fd,
-			       struct chi_fault *fault);
-
-/*
- * The same for a published copy: read by everyone, written by no one, opened without locks.
- * finish compacts it, marks it, verifies it (a damaged page may kill the process: nothing has the
- * name then), sets the modes 0755 and 0444 and renames it. A published copy of an earlier state
- * that has the name is replaced atomically; programs that have it open keep it. -CHI_EEXIST:
- * something else has the name; -CHI_ECORRUPT; -CHI_EUNSUPPORTED: the file system cannot replace a
- * directory at one moment.
- */
-CHI_MUSTUSE int chi_publish_begin(const char *path, struct chi_copy **out, int *fd,
-				  struct chi_fault *fault);
+CHI_MUSTUSE int chi_copy_begin(const char *path, enum chi_backup_kind kind, struct chi_copy **out,
+			       int *fd, struct chi_fault *fault);
 CHI_MUSTUSE int chi_copy_finish(struct chi_copy *copy, struct chi_fault *fault);
 void chi_copy_abandon(struct chi_copy *copy);
 

@@ -6,7 +6,7 @@
 /* The library makes the directory under another name and renames it when it is whole. */
 static int run_backup(struct cli *cli)
 {
-	int status = chi_store_backup(cli->client, cli->argv[0], false);
+	int status = chi_store_backup(cli->client, cli->argv[0], CHI_BACKUP_STORE);
 	return status != CHI_OK
 		       ? cli_fail(cli->client, status)
 		       : output_object(cli, json_pack("{s:o}", "backup", json_path(cli->argv[0])));

@@ -3,9 +3,9 @@
 #include "client/core/pages.h"
 #include "client/local/local.h"
 
-#include <sched.h>
 #include <string.h>
 
+#include "base/thread.h"
 #include "ops/change.h"
 #include "ops/op.h"
 #include "proto/operations.h"
@@ -84,22 +84,11 @@ static int change_store(struct chi_client *client, const struct chi_request *req
 	return status;
 }
 
-/* More wait for memory rather than for processors. */
-#define THREADS_MAX 16
-
-/* That may help a query or a verification: one for each processor that this thread may run on. */
-static unsigned count_threads(void)
-{
-	cpu_set_t set;
-	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-	return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (unsigned)n;
-}
-
 int chi_inproc_bytes(struct chi_client *client, enum chi_op op, const struct chi_sink *sink,
 		     void *result)
 {
 	struct chi_sink own = sink != NULL ? *sink : (struct chi_sink){.fd = -1};
-	own.threads = count_threads();
+	own.threads = chi_threads_useful();
 	return chi_op_row_of(op)->whole(client->inproc.store, &own, result, &client->error);
 }
 
@@ -138,7 +127,7 @@ static int open_query(struct chi_client *client, struct chi_row_pages *rows,
 	}
 	rows->query->steps =
 		client->progress != NULL ? STEPS_TOLD * rows->query->steps : UINT64_MAX;
-	rows->query->threads = count_threads();
+	rows->query->threads = chi_threads_useful();
 	rows->query->passing = &client->answer->arena;
 	status = client->inproc.texts == NULL ? chi_game_texts_new(&client->inproc.texts) : CHI_OK;
 	rows->query->texts = client->inproc.texts;

@@ -609,6 +609,13 @@ struct chi_info {
 /* Called for each damage a verification finds, with a line of text, valid during the call. */
 typedef void chi_verify_report(void *context, const char *text);
 
+/* What chi_store_backup makes of a copy. */
+enum chi_backup_kind {
+	CHI_BACKUP_STORE = 0, /* a store, as it was copied */
+	CHI_BACKUP_PUBLISHED, /* a published copy: every page and every entry checked */
+	CHI_BACKUP_VERIFIED,  /* a published copy, verified as chi_store_verify does */
+};
+
 /* What a verification found. */
 struct chi_verify_result {
 	uint64_t positions; /* records read and found sound */

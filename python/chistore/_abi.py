@@ -133,6 +133,9 @@ CHI_READ_ONLY_SERVER = 2
 CHI_READ_ONLY_CRASHES = 3
 CHI_READ_ONLY_DISK = 4
 CHI_READ_ONLY_MEDIA = 5
+CHI_BACKUP_STORE = 0
+CHI_BACKUP_PUBLISHED = 1
+CHI_BACKUP_VERIFIED = 2
 CHI_GAME_ID_SIZE = 16
 CHI_NAME_PLAYER = 1
 CHI_NAME_EVENT = 2
@@ -1131,7 +1134,7 @@ FUNCTIONS = {
     "chi_scan_count": (c_int, [POINTER(chi_client), POINTER(chi_scan_spec), POINTER(c_uint64), POINTER(c_bool)]),
     "chi_store_verify": (c_int, [POINTER(chi_client), chi_verify_report, c_void_p, POINTER(chi_verify_result)]),
     "chi_store_repair": (c_int, [c_char_p, c_char_p, c_int, chi_verify_report, c_void_p, POINTER(chi_repair_result), POINTER(chi_fault)]),
-    "chi_store_backup": (c_int, [POINTER(chi_client), c_char_p, c_bool]),
+    "chi_store_backup": (c_int, [POINTER(chi_client), c_char_p, c_int]),
     "chi_store_compact": (c_int, [POINTER(chi_client), POINTER(c_uint64), POINTER(c_uint64)]),
     "chi_store_rescore": (c_int, [POINTER(chi_client), POINTER(chi_counts), POINTER(c_uint64)]),
     "chi_store_set_statistic": (c_int, [c_char_p, c_int, POINTER(chi_counts), POINTER(c_uint64), POINTER(chi_fault)]),

@@ -328,7 +328,8 @@ class Store(Searching, Queueing, Gaming):
 
     def backup(self, path):
         """A consistent copy in the new directory `path`, under running writes."""
-        self._check(lib.chi_store_backup(self._c(), os.fsencode(path), False))
+        self._check(lib.chi_store_backup(self._c(), os.fsencode(path),
+                                         _abi.CHI_BACKUP_STORE))
 
     # ---- Inside ----
 

@@ -45,7 +45,7 @@ int chi_check_compact(struct chi_dir *store, struct chi_fault *fault)
 	if (rc < 0) {
 		return rc;
 	}
-	rc = chi_verify_readable(store, &result);
+	rc = chi_verify_readable(store, CHI_VERIFY_WHOLE, 1, &result);
 	if (rc == -CHI_ECORRUPT) {
 		char why[64];
 		(void)snprintf(why, sizeof(why), "the store is damaged in %" PRIu64 " places",

@@ -25,7 +25,7 @@
 struct chi_copy {
 	int fd;
 	char *path;
-	bool publish;
+	enum chi_backup_kind kind;
 	struct chi_hidden hidden;
 };
 
@@ -64,7 +64,7 @@ static void free_copyp(struct chi_copy **copy)
 	free_copy(*copy);
 }
 
-static int begin_copy(const char *path, bool publish, struct chi_copy **out, int *fd,
+static int begin_copy(const char *path, enum chi_backup_kind kind, struct chi_copy **out, int *fd,
 		      struct chi_fault *fault)
 {
 	_cleanup_(free_copyp) struct chi_copy *copy = calloc(1, sizeof(*copy));
@@ -72,7 +72,7 @@ static int begin_copy(const char *path, bool publish, struct chi_copy **out, int
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	copy->fd = -1;
-	copy->publish = publish;
+	copy->kind = kind;
 	copy->path = strdup(path);
 	if (copy->path == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
@@ -94,28 +94,26 @@ static int begin_copy(const char *path, bool publish, struct chi_copy **out, int
 	return CHI_OK;
 }
 
-int chi_copy_begin(const char *path, struct chi_copy **out, int *fd, struct chi_fault *fault)
+/* A published copy may have the name; `path` is told apart by what it is itself. */
+static int check_replaced(const char *path, const struct stat *st, struct chi_fault *fault)
 {
-	struct stat st;
-	if (lstat(path, &st) == 0) {
-		return chi_fail(fault, -CHI_EEXIST, "'%s' exists already", path);
-	}
-	return begin_copy(path, false, out, fd, fault);
+	int rc = S_ISDIR(st->st_mode) ? chi_published_check(path, fault) : -CHI_EEXIST;
+	return rc == -CHI_EEXIST
+		       ? chi_fail(fault, rc, "'%s' exists and is not a published copy", path)
+		       : rc;
 }
 
-int chi_publish_begin(const char *path, struct chi_copy **out, int *fd, struct chi_fault *fault)
+int chi_copy_begin(const char *path, enum chi_backup_kind kind, struct chi_copy **out, int *fd,
+		   struct chi_fault *fault)
 {
 	struct stat st;
+	int rc = CHI_OK;
 	if (lstat(path, &st) == 0) {
-		int rc = S_ISDIR(st.st_mode) ? chi_published_check(path, fault) : -CHI_EEXIST;
-		if (rc == -CHI_EEXIST) {
-			return chi_fail(fault, rc, "'%s' exists and is not a published copy", path);
-		}
-		if (rc < 0) {
-			return rc;
-		}
+		rc = kind == CHI_BACKUP_STORE
+			     ? chi_fail(fault, -CHI_EEXIST, "'%s' exists already", path)
+			     : check_replaced(path, &st, fault);
 	}
-	return begin_copy(path, true, out, fd, fault);
+	return rc == CHI_OK ? begin_copy(path, kind, out, fd, fault) : rc;
 }
 
 /* What was received must be a store that opens. *marked: it was copied from a published copy. */
@@ -151,21 +149,26 @@ static int finish_store(struct chi_copy *copy, bool marked, struct chi_fault *fa
 
 static int finish_published(struct chi_copy *copy, struct chi_fault *fault)
 {
-	int rc = chi_published_make(&copy->hidden, fault);
+	bool whole = copy->kind == CHI_BACKUP_VERIFIED;
+	int rc = chi_published_make(&copy->hidden, whole, fault);
 	return rc == CHI_OK ? chi_path_replace(&copy->hidden, copy->path, fault) : rc;
 }
 
 int chi_copy_finish(struct chi_copy *copy, struct chi_fault *fault)
 {
 	bool marked = false;
-	int error = fsync(copy->fd) < 0 ? errno : 0;
+	bool publish = copy->kind != CHI_BACKUP_STORE;
+	/* A published copy is written once more. */
+	int error = !publish && fsync(copy->fd) < 0 ? errno : 0;
 	int rc = chi_lmdb_write_fault(fault, error, "write", copy->hidden.dir);
+	if (rc == CHI_OK && publish) {
+		rc = chi_published_prove(copy->fd, fault);
+	}
 	if (rc == CHI_OK) {
 		rc = check_copy(copy->hidden.dir, &marked, fault);
 	}
 	if (rc == CHI_OK) {
-		rc = copy->publish ? finish_published(copy, fault)
-				   : finish_store(copy, marked, fault);
+		rc = publish ? finish_published(copy, fault) : finish_store(copy, marked, fault);
 	}
 	if (rc < 0) {
 		chi_path_remove(&copy->hidden);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "base/thread.h"
 #include "store/env/env.h"
 #include "store/env/lock.h"
 #include "store/env/path.h"
@@ -166,14 +167,15 @@ static int mark_published(MDB_env *mdb, bool marked, struct chi_fault *fault)
 	return chi_lmdb_write_fault(fault, mdb_txn_commit(txn), "write", "the stamp");
 }
 
-/* Opens the copy for writing and marks it: it has been checked, and no one else knows it. */
-static int open_marked(const char *dir, bool marked, MDB_env **out, struct chi_fault *fault)
+/* Opens the copy for writing and marks it: no one else knows it. */
+static int open_marked(const char *dir, unsigned flags, bool marked, MDB_env **out,
+		       struct chi_fault *fault)
 {
 	_cleanup_(close_mdb) MDB_env *mdb = NULL;
 	uint64_t map_bytes;
 	int rc = chi_map_bytes(0, &map_bytes, fault);
 	if (rc == CHI_OK) {
-		rc = chi_trees_start(dir, MDB_NOLOCK, map_bytes, &mdb, fault);
+		rc = chi_trees_start(dir, flags | MDB_NOLOCK, map_bytes, &mdb, fault);
 	}
 	if (rc == CHI_OK) {
 		rc = mark_published(mdb, marked, fault);
@@ -188,26 +190,30 @@ static int open_marked(const char *dir, bool marked, MDB_env **out, struct chi_f
 int chi_published_unmake(const char *dir, struct chi_fault *fault)
 {
 	MDB_env *mdb;
-	int rc = open_marked(dir, false, &mdb, fault);
+	int rc = open_marked(dir, 0, false, &mdb, fault);
 	if (rc == CHI_OK) {
 		mdb_env_close(mdb);
 	}
 	return rc;
 }
 
-/* A second file without free pages, with its last mode; returns an errno or LMDB's code. */
-static int write_compact(MDB_env *mdb, int dir)
+/* Opens the compacted file, beside the copy; returns an errno or LMDB's code. */
+static int write_compact(MDB_env *mdb, int dir, int *out)
 {
 	int fd = openat(dir, COMPACT_NAME, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
 	if (fd < 0) {
 		return errno;
 	}
 	int rc = mdb_env_copyfd2(mdb, fd, MDB_CP_COMPACT);
-	if (rc == 0 && (fchmod(fd, PUBLISHED_FILE_MODE) < 0 || fsync(fd) < 0)) {
+	if (rc == 0 && fchmod(fd, PUBLISHED_FILE_MODE) < 0) {
 		rc = errno;
 	}
-	(void)close(fd);
-	return rc;
+	if (rc != 0) {
+		(void)close(fd);
+		return rc;
+	}
+	*out = fd;
+	return 0;
 }
 
 /* By its descriptor: a name could lead to another user's file by now. Returns an errno. */
@@ -218,8 +224,15 @@ static int keep_from_writing(MDB_env *mdb)
 	return error == 0 && fchmod(fd, PUBLISHED_FILE_MODE) < 0 ? errno : error;
 }
 
+static int refuse_damaged(uint64_t errors, struct chi_fault *fault)
+{
+	return chi_fail(fault, -CHI_ECORRUPT,
+			"the store is damaged in %" PRIu64 " places: nothing was published",
+			errors);
+}
+
 /* Opened as its readers will open it. */
-static int verify(const char *dir, struct chi_fault *fault)
+static int verify(const char *dir, enum chi_verify_depth depth, struct chi_fault *fault)
 {
 	const struct chi_dir_options options = {.mode = CHI_STORE_READ, .force_netfs = true};
 	struct chi_verify_result result;
@@ -228,43 +241,82 @@ static int verify(const char *dir, struct chi_fault *fault)
 	if (rc < 0) {
 		return rc;
 	}
-	rc = chi_verify_readable(store, &result);
+	rc = chi_verify_readable(store, depth, chi_threads_useful(), &result);
 	chi_dir_close(store);
 	if (rc == -CHI_ECORRUPT) {
-		return chi_fail(fault, rc,
-				"the store is damaged in %" PRIu64 " places: nothing was published",
-				result.errors);
+		return refuse_damaged(result.errors, fault);
 	}
 	return rc < 0 ? chi_fault_plain(fault, rc) : rc;
 }
 
-static int compact(const struct chi_hidden *hidden, struct chi_fault *fault)
+/* LMDB believes the pages that it opens and compacts, and a damaged one makes it write past the end
+ * of its memory: they are looked at first. */
+int chi_published_prove(int file, struct chi_fault *fault)
+{
+	uint64_t errors;
+	int rc = chi_verify_pages(file, &errors, fault);
+	return rc == -CHI_ECORRUPT ? refuse_damaged(errors, fault) : rc;
+}
+
+/* Replaces the copy by a file without free pages, which is open as *fd then. */
+static int compact(const struct chi_hidden *hidden, int *fd, struct chi_fault *fault)
 {
 	MDB_env *mdb = NULL;
-	int rc = open_marked(hidden->dir, true, &mdb, fault);
+	/* Only what replaces it has to outlive a crash. */
+	int rc = open_marked(hidden->dir, MDB_NOSYNC, true, &mdb, fault);
 	if (rc < 0) {
 		return rc;
 	}
-	/* LMDB believes the pages when it compacts, and a damaged one makes it write past the end
-	 * of its memory: they are looked at first. */
 	int error = keep_from_writing(mdb);
-	rc = error == 0 ? verify(hidden->dir, fault) : CHI_OK;
-	if (error == 0 && rc == CHI_OK) {
-		error = write_compact(mdb, hidden->lock);
+	if (error == 0) {
+		error = write_compact(mdb, hidden->lock, fd);
 	}
 	mdb_env_close(mdb);
-	if (error == 0 && rc == CHI_OK &&
-	    renameat(hidden->lock, COMPACT_NAME, hidden->lock, DATA_NAME) < 0) {
+	if (error == 0 && renameat(hidden->lock, COMPACT_NAME, hidden->lock, DATA_NAME) < 0) {
 		error = errno;
 	}
-	return rc < 0 ? rc : chi_lmdb_write_fault(fault, error, "compact", hidden->dir);
+	return chi_lmdb_write_fault(fault, error, "compact", hidden->dir);
 }
 
-int chi_published_make(const struct chi_hidden *hidden, struct chi_fault *fault)
+/* A file that is synced by a thread. */
+struct synced_file {
+	int fd;
+	int error; /* an errno */
+};
+
+static void *sync_file(void *context)
 {
-	int rc = compact(hidden, fault);
+	struct synced_file *file = context;
+	file->error = fsync(file->fd) < 0 ? errno : 0;
+	return NULL;
+}
+
+/* Verifies the copy while its file is written to the disk. */
+static int verify_synced(const char *dir, int fd, enum chi_verify_depth depth,
+			 struct chi_fault *fault)
+{
+	struct synced_file file = {.fd = fd};
+	pthread_t thread;
+	unsigned n = chi_threads_start(&thread, 1, sync_file, &file);
+	int rc = verify(dir, depth, fault);
+	if (n > 0) {
+		(void)pthread_join(thread, NULL);
+	} else {
+		(void)sync_file(&file);
+	}
+	return rc < 0 ? rc : chi_lmdb_write_fault(fault, file.error, "write", dir);
+}
+
+int chi_published_make(const struct chi_hidden *hidden, bool whole, struct chi_fault *fault)
+{
+	int fd = -1;
+	int rc = compact(hidden, &fd, fault);
 	if (rc == CHI_OK) {
-		rc = verify(hidden->dir, fault);
+		rc = verify_synced(hidden->dir, fd, whole ? CHI_VERIFY_WHOLE : CHI_VERIFY_ENTRIES,
+				   fault);
+	}
+	if (fd >= 0) {
+		(void)close(fd);
 	}
 	if (rc == CHI_OK && fchmod(hidden->lock, PUBLISHED_DIR_MODE) < 0) {
 		rc = chi_lmdb_fault(fault, errno, "open to everyone", hidden->dir);

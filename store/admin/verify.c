@@ -2,6 +2,8 @@
 /*
  * Reading everything and believing nothing. One committed state is read page by page, without LMDB,
  * which would follow the pointers of a damaged page. Each entry is checked where it lies.
+ *
+ * The lesser depths do the same walks: what an entry means is left out, or all entries are.
  */
 #include "store/admin/verify_priv.h"
 
@@ -9,6 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "store/env/env.h"
 #include "store/env/snapshot.h"
 #include "store/gamesets/gamesets.h"
@@ -243,10 +246,23 @@ static int after(struct chi_verify *v, int tree)
 	}
 }
 
+/* Heads are compared with the state in the meta tree. */
+static int walk_tree_pages(struct chi_verify *v, int tree)
+{
+	int rc = chi_page_walk_tree(&v->walk, &v->trees[tree]);
+	if (rc == CHI_OK && tree == CHI_VERIFY_META) {
+		check_heads(v);
+	}
+	return rc;
+}
+
 int chi_verify_tree(struct chi_verify *v, int tree)
 {
 	if (!v->found[tree]) {
 		chi_page_complain(&v->walk, "the %s tree is missing", v->trees[tree].name);
+	}
+	if (v->depth == CHI_VERIFY_PAGES) {
+		return walk_tree_pages(v, tree);
 	}
 	int rc = was_before(v, tree);
 	rc = rc == CHI_OK ? walk_tree(v, tree) : rc;
@@ -262,13 +278,13 @@ static int walk_trees(struct chi_verify *v, const int *trees, size_t n)
 	return rc;
 }
 
-/* What games and positions are held against, these two together, and the rest. */
+/* What games and positions are held against, these two and strength together, and the rest. */
 static int walk_side_by_side(struct chi_verify *v)
 {
 	static const int before[] = {CHI_VERIFY_META, CHI_VERIFY_IDS, CHI_VERIFY_NAMES,
 				     CHI_VERIFY_COLUMNS, CHI_VERIFY_POSTINGS};
-	static const int rest[] = {CHI_VERIFY_TRAITS, CHI_VERIFY_GAMESETS, CHI_VERIFY_STRENGTH,
-				   CHI_VERIFY_CLIENTS, CHI_VERIFY_QUEUE};
+	static const int rest[] = {CHI_VERIFY_TRAITS, CHI_VERIFY_GAMESETS, CHI_VERIFY_CLIENTS,
+				   CHI_VERIFY_QUEUE};
 	int rc = walk_trees(v, before, CHI_COUNT(before));
 	rc = rc == CHI_OK ? chi_verify_together(v) : rc;
 	return rc == CHI_OK ? walk_trees(v, rest, CHI_COUNT(rest)) : rc;
@@ -294,6 +310,9 @@ static int walk_all(struct chi_verify *v)
 	}
 	if (rc == CHI_OK) {
 		rc = v->threads > 1 ? walk_side_by_side(v) : walk_in_order(v);
+	}
+	if (v->depth == CHI_VERIFY_PAGES) {
+		return rc;
 	}
 	chi_verify_end_blocks(v);
 	rc = rc == CHI_OK ? chi_verify_compare_games(v) : rc;
@@ -321,23 +340,26 @@ static int verify_all(struct chi_verify *v)
 {
 	for (int i = 0; i < CHI_VERIFY_TREES; i++) {
 		bool chained = kinds[i].chain != 0;
+		bool taken = v->depth != CHI_VERIFY_PAGES || i == CHI_VERIFY_META;
+		chi_page_take *take = chained ? take_chained : kinds[i].take;
 		v->trees[i] = (struct chi_page_tree){
 			.name = chained ? chi_chain_name(kinds[i].chain) : kinds[i].name,
 			.root = NO_PAGE,
 			.least = 2,
 			.compare = chained ? chi_page_bytewise : kinds[i].compare,
-			.take = chained ? take_chained : kinds[i].take};
+			.take = taken ? take : NULL};
 	}
 	int rc = chi_page_walk_init(&v->walk);
 	if (rc == CHI_OK) {
 		chi_arena_init(&v->arena, CHI_RECORD_ARENA);
-		chi_verify_begin_blocks(v);
+		chi_verify_begin_blocks(v, CHI_TREE_POSITION);
+		chi_verify_begin_blocks(v, CHI_TREE_STRENGTH);
 		rc = walk_all(v);
 		chi_arena_deinit(&v->arena);
 		chi_verify_archive_deinit(v);
 	}
 	chi_page_walk_deinit(&v->walk);
-	if (rc == CHI_OK && v->walk.errors == 0) {
+	if (rc == CHI_OK && v->walk.errors == 0 && v->depth != CHI_VERIFY_PAGES) {
 		compare_state(v);
 	}
 	return rc;
@@ -352,8 +374,11 @@ static bool is_sound(const struct chi_verify *v, unsigned threads)
 {
 	atomic_bool damaged = false;
 	struct chi_verify_result result = {0};
-	struct chi_verify quick = {
-		.walk = v->walk, .env = v->env, .result = &result, .threads = threads};
+	struct chi_verify quick = {.walk = v->walk,
+				   .env = v->env,
+				   .depth = v->depth,
+				   .result = &result,
+				   .threads = threads};
 	quick.walk.report = NULL;
 	quick.walk.context = &quick;
 	quick.walk.damaged = &damaged;
@@ -416,12 +441,12 @@ static void explain(struct chi_verify *v, struct chi_env *env)
 }
 
 /* *unread: the system has failed a read. */
-static int verify(struct chi_dir *store, unsigned threads, const atomic_bool *stop,
-		  chi_verify_report *report, void *context, struct chi_verify_result *result,
-		  bool *unread)
+static int verify(struct chi_dir *store, enum chi_verify_depth depth, unsigned threads,
+		  const atomic_bool *stop, chi_verify_report *report, void *context,
+		  struct chi_verify_result *result, bool *unread)
 {
 	*result = (struct chi_verify_result){0};
-	struct chi_verify v = {.result = result, .env = store->env};
+	struct chi_verify v = {.result = result, .env = store->env, .depth = depth};
 	struct chi_read *read;
 	v.walk.report = report;
 	v.walk.report_context = context;
@@ -448,7 +473,7 @@ int chi_dir_verify_until(struct chi_dir *store, unsigned threads, const atomic_b
 			 chi_verify_report *report, void *context, struct chi_verify_result *result)
 {
 	bool unread;
-	return verify(store, threads, stop, report, context, result, &unread);
+	return verify(store, CHI_VERIFY_WHOLE, threads, stop, report, context, result, &unread);
 }
 
 int chi_dir_verify(struct chi_dir *store, chi_verify_report *report, void *context,
@@ -457,9 +482,29 @@ int chi_dir_verify(struct chi_dir *store, chi_verify_report *report, void *conte
 	return chi_dir_verify_until(store, 1, NULL, report, context, result);
 }
 
-int chi_verify_readable(struct chi_dir *store, struct chi_verify_result *result)
+int chi_verify_readable(struct chi_dir *store, enum chi_verify_depth depth, unsigned threads,
+			struct chi_verify_result *result)
 {
 	bool unread;
-	int rc = verify(store, 1, NULL, NULL, NULL, result, &unread);
+	int rc = verify(store, depth, threads, NULL, NULL, NULL, result, &unread);
 	return rc == -CHI_ECORRUPT && unread ? -CHI_EIO : rc;
+}
+
+int chi_verify_pages(int file, uint64_t *errors, struct chi_fault *fault)
+{
+	struct chi_verify_result result = {0};
+	struct chi_verify v = {.result = &result, .depth = CHI_VERIFY_PAGES};
+	v.walk.context = &v;
+	v.walk.file_image.fd = file;
+	int rc = chi_page_file_look(&v.walk.file_image, CHI_PAGE_FILE_BOTH, fault);
+	if (rc < 0) {
+		*errors = 1;
+		return rc;
+	}
+	rc = verify_all(&v);
+	*errors = v.walk.errors;
+	if (rc == CHI_OK && v.walk.errors > 0) {
+		rc = v.walk.file_image.error != 0 ? -CHI_EIO : -CHI_ECORRUPT;
+	}
+	return rc < 0 ? chi_fault_plain(fault, rc) : rc;
 }

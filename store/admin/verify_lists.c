@@ -276,7 +276,8 @@ int chi_verify_list(struct chi_verify *v, const MDB_val *key, const struct chi_r
 int chi_verify_lists_begin(struct chi_verify *v)
 {
 	struct chi_verify_archive *a = &v->archive;
-	a->lists_read = a->joined && (a->locating || v->walk.errors == a->disagreements);
+	a->lists_read = v->depth == CHI_VERIFY_WHOLE && a->joined &&
+			(a->locating || v->walk.errors == a->disagreements);
 	a->list_left = false;
 	chi_page_cursor_deinit(&a->lists);
 	chi_page_cursor_init(&a->lists, &v->walk.file_image, &v->trees[CHI_VERIFY_POSTINGS]);
@@ -348,7 +349,8 @@ void chi_verify_traits_end(struct chi_verify *v)
 {
 	struct chi_verify_archive *a = &v->archive;
 	uint64_t wrong = 0;
-	bool known = a->joined && v->walk.errors == a->disagreements;
+	bool known =
+		v->depth == CHI_VERIFY_WHOLE && a->joined && v->walk.errors == a->disagreements;
 	for (uint64_t i = 1; known && i < a->n; i++) {
 		if (a->games[i].traits != 0 && wrong++ < LOCATED) {
 			chi_verify_disagree(

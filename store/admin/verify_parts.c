@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two longest walks at the same time: one thread plays the games, the others take the positions
- * in parts, and so does the first when it has played all. What moves call for and what lists hold
- * is added up for each thread by itself, and then together. A part is not less than its first
- * block's low key and less than its last one's fence, which must be the next part's low key; lists
- * apart are dealt out by the same keys, so that each is read in one part.
+ * The longest walks at the same time: one thread plays the games, one takes the strength tree, the
+ * others take the positions in parts, and so do these two afterwards. What moves call for and what
+ * lists hold is added up for each thread by itself, and then together. A part is not less than its
+ * first block's low key and less than its last one's fence, which must be the next part's low key;
+ * lists apart are dealt out by the same keys, so that each is read in one part.
  *
  * No damage is reported here. The first one ends all threads.
  */
@@ -25,6 +25,7 @@ struct verify_worker {
 	struct chi_verify *verify; /* the first one's is the caller's */
 	uint64_t entries;	   /* of the tree, in its parts: blocks */
 	uint64_t bytes;		   /* that these take */
+	bool strength;		   /* it has walked the strength tree */
 	int rc;
 };
 
@@ -32,10 +33,11 @@ struct verify_team {
 	struct chi_page_parts parts;
 	struct chi_verify_part *ends; /* of the parts */
 	struct verify_worker workers[THREADS_MAX];
-	unsigned n;	     /* of them */
-	atomic_uint begun;   /* threads that have one */
-	atomic_size_t dealt; /* parts that were taken */
-	bool played;	     /* the games were walked before */
+	unsigned n;	      /* of them */
+	atomic_uint begun;    /* threads that have one */
+	atomic_bool strength; /* a thread has that tree */
+	atomic_size_t dealt;  /* parts that were taken */
+	bool played;	      /* the games were walked before */
 };
 
 /* A block of a part. Before its first one, the lists are sought. */
@@ -59,7 +61,7 @@ static int walk_part(struct verify_team *team, struct verify_worker *worker, siz
 	struct chi_verify *v = worker->verify;
 	struct chi_page_tree *tree = &v->trees[CHI_VERIFY_POSITION];
 	struct chi_verify_blocks *blocks = &v->blocks[CHI_TREE_POSITION];
-	chi_verify_begin_blocks(v);
+	chi_verify_begin_blocks(v, CHI_TREE_POSITION);
 	blocks->sound = false; /* no block is before the first one */
 	v->part = &team->ends[i];
 	tree->take = take_block;
@@ -85,6 +87,10 @@ static void *walk_parts(void *context)
 	int rc = CHI_OK;
 	if (me == 0 && !team->played) {
 		rc = chi_verify_tree(worker->verify, CHI_VERIFY_GAMES);
+	}
+	if (rc == CHI_OK && !atomic_exchange(&team->strength, true)) {
+		worker->strength = true;
+		rc = chi_verify_tree(worker->verify, CHI_VERIFY_STRENGTH);
 	}
 	rc = rc == CHI_OK ? chi_verify_lists_begin(worker->verify) : rc;
 	while (rc == CHI_OK && (i = atomic_fetch_add(&team->dealt, 1)) < team->parts.n) {
@@ -155,8 +161,14 @@ static void run_team(struct verify_team *team)
 
 /* ---- Together ----------------------------------------------------------------------------- */
 
-static void add_worker(struct chi_verify *v, const struct chi_verify *own)
+static void add_worker(struct chi_verify *v, const struct verify_worker *worker)
 {
+	const struct chi_verify *own = worker->verify;
+	if (worker->strength) {
+		v->blocks[CHI_TREE_STRENGTH] = own->blocks[CHI_TREE_STRENGTH];
+		v->there = own->there;
+		v->result->known = own->result->known;
+	}
 	v->walk.errors += own->walk.errors;
 	v->result->positions += own->result->positions;
 	v->wanted.n += own->wanted.n;
@@ -197,11 +209,11 @@ static int end_team(struct verify_team *team, struct chi_verify *v)
 		bytes += worker->bytes;
 		rc = rc == CHI_OK ? worker->rc : rc;
 		if (i > 0) {
-			add_worker(v, worker->verify);
+			add_worker(v, worker);
 			worker_free(worker->verify);
 		}
 	}
-	chi_verify_begin_blocks(v);
+	chi_verify_begin_blocks(v, CHI_TREE_POSITION);
 	v->blocks[CHI_TREE_POSITION].bytes = bytes;
 	if (rc == CHI_OK && (entries != tree->entries || !parts_adjoin(team))) {
 		rc = -CHI_ECORRUPT;

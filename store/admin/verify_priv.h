@@ -10,11 +10,10 @@
 #include "store/admin/verify_archive.h"
 #include "store/block/block.h"
 #include "store/chain/chain.h"
+#include "store/env/env.h"
 #include "store/pages/page_walk.h"
 #include "store/queue/queue.h"
 #include "store/record/meta.h"
-
-struct chi_env;
 
 /* Strength entries, of any order. */
 struct chi_verify_entries {
@@ -80,6 +79,7 @@ struct chi_verify_part {
 struct chi_verify {
 	struct chi_page_walk walk;
 	const struct chi_env *env;
+	enum chi_verify_depth depth;
 	struct chi_verify_result *result;
 	struct chi_arena arena;
 	struct chi_page_tree trees[CHI_VERIFY_TREES];
@@ -105,10 +105,10 @@ CHI_MUSTUSE int chi_verify_tree(struct chi_verify *verify, int tree);
 /* ---- verify_parts.c ---------------------------------------------------------------------------
  */
 
-/* Games and positions by verify->threads threads, of which fewer may begin. The trees that both are
- * held against were walked, postings too. CHI_OK: they are as sound as their walks one after the
- * other find them, if no damage was counted; any other status: that is not known. Takes 4 bytes a
- * game for each thread, and some 100 for each branch page of the positions. */
+/* Games, positions and strength by verify->threads threads, of which fewer may begin. The trees
+ * that they are held against were walked, postings too. CHI_OK: they are as sound as their walks
+ * one after the other find them, if no damage was counted; any other status: that is not known.
+ * Takes 4 bytes a game for each thread, and some 100 for each branch page of the positions. */
 CHI_MUSTUSE int chi_verify_together(struct chi_verify *verify);
 
 /* ---- verify_queue.c ---------------------------------------------------------------------------
@@ -120,8 +120,8 @@ void chi_verify_queue_end(struct chi_verify *verify);
 /* ---- verify_trees.c ---------------------------------------------------------------------------
  */
 
-/* Before the trees are walked, and after. */
-void chi_verify_begin_blocks(struct chi_verify *verify);
+/* Before such a tree is walked; and after both were. */
+void chi_verify_begin_blocks(struct chi_verify *verify, enum chi_tree_kind kind);
 void chi_verify_end_blocks(struct chi_verify *verify);
 
 /* For the walks through the two large trees: a block, and all entries in it. */

@@ -154,16 +154,10 @@ int chi_verify_block(struct chi_page_walk *walk, struct chi_page_tree *tree, con
 	return take_groups(v, blocks, &block);
 }
 
-static void begin_blocks(struct chi_verify *v, chi_verify_sound *position,
-			 chi_verify_sound *strength)
+static void begin_blocks(struct chi_verify *v, enum chi_tree_kind kind, chi_verify_sound *take)
 {
-	for (int kind = CHI_TREE_POSITION; kind <= CHI_TREE_STRENGTH; kind++) {
-		v->blocks[kind] = (struct chi_verify_blocks){
-			.kind = (enum chi_tree_kind)kind,
-			.take = kind == CHI_TREE_STRENGTH ? strength : position,
-			.sound = true,
-			.fence_len = chi_tree_first_len((enum chi_tree_kind)kind)};
-	}
+	v->blocks[kind] = (struct chi_verify_blocks){
+		.kind = kind, .take = take, .sound = true, .fence_len = chi_tree_first_len(kind)};
 }
 
 /* All entries of the trees were taken: the last block says that it is the last. */
@@ -178,17 +172,32 @@ void chi_verify_end_blocks(struct chi_verify *v)
 	}
 }
 
-static int take_position(struct chi_verify *v, const MDB_val *key, const MDB_val *value)
+/* The record, and what is wrong with it, as far as the depth asks. */
+static int read_record(struct chi_verify *v, const MDB_val *key, const MDB_val *value,
+		       struct chi_record *record, struct chi_record_rest *rest)
 {
-	struct chi_record record = {0};
 	const char *problem = NULL;
-	struct chi_record_rest rest = {0};
-	struct wanted_entry wanted;
-	int rc = chi_record_examine(v->env->stamp.statistic, key, value, &v->arena, &record, &rest,
-				    &problem);
+	int rc;
+	if (v->depth == CHI_VERIFY_WHOLE) {
+		rc = chi_record_examine(v->env->stamp.statistic, key, value, &v->arena, record,
+					rest, &problem);
+	} else {
+		chi_arena_reset(&v->arena);
+		rc = chi_record_decode(value->mv_data, value->mv_size, &v->arena, record, rest);
+		problem = rc < 0 && rc != -CHI_ENOMEM ? "its record is damaged" : NULL;
+	}
 	if (problem != NULL) {
 		complain_position(v, key, problem);
 	}
+	return rc;
+}
+
+static int take_position(struct chi_verify *v, const MDB_val *key, const MDB_val *value)
+{
+	struct chi_record record = {0};
+	struct chi_record_rest rest = {0};
+	struct wanted_entry wanted;
+	int rc = read_record(v, key, value, &record, &rest);
 	if (rc < 0) {
 		return rc == -CHI_ENOMEM ? rc : CHI_OK;
 	}
@@ -197,7 +206,7 @@ static int take_position(struct chi_verify *v, const MDB_val *key, const MDB_val
 		add_entry(&v->wanted, wanted.key, wanted.key_len, wanted.value, wanted.len);
 	}
 	v->result->positions++;
-	return chi_verify_list(v, key, &record, &rest);
+	return v->depth == CHI_VERIFY_WHOLE ? chi_verify_list(v, key, &record, &rest) : CHI_OK;
 }
 
 static int take_strength(struct chi_verify *v, const MDB_val *key, const MDB_val *value)
@@ -211,9 +220,9 @@ static int take_strength(struct chi_verify *v, const MDB_val *key, const MDB_val
 	return CHI_OK;
 }
 
-void chi_verify_begin_blocks(struct chi_verify *v)
+void chi_verify_begin_blocks(struct chi_verify *v, enum chi_tree_kind kind)
 {
-	begin_blocks(v, take_position, take_strength);
+	begin_blocks(v, kind, kind == CHI_TREE_STRENGTH ? take_strength : take_position);
 }
 
 /* ---- Where the trees disagree ------------------------------------------------------------- */
@@ -322,7 +331,7 @@ static int locate_position(struct chi_verify *v, const MDB_val *key, const MDB_v
 
 int chi_verify_locate_positions(struct chi_verify *v)
 {
-	begin_blocks(v, locate_position, NULL);
+	begin_blocks(v, CHI_TREE_POSITION, locate_position);
 	return chi_page_walk_tree(&v->walk, &v->trees[CHI_VERIFY_POSITION]);
 }
 
@@ -340,7 +349,8 @@ int chi_verify_compare(struct chi_verify *v)
 	v->page = page;
 	chi_page_walk_restart(&v->walk);
 	v->walk.quiet = true;
-	begin_blocks(v, compare_position, compare_strength);
+	begin_blocks(v, CHI_TREE_POSITION, compare_position);
+	begin_blocks(v, CHI_TREE_STRENGTH, compare_strength);
 	int rc = chi_page_walk_tree(&v->walk, &v->trees[CHI_VERIFY_POSITION]);
 	if (rc == CHI_OK) {
 		rc = chi_page_walk_tree(&v->walk, &v->trees[CHI_VERIFY_STRENGTH]);

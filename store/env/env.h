@@ -98,8 +98,23 @@ CHI_MUSTUSE int chi_dir_open_file(int file, const char *dir, struct chi_dir **ou
 /* Removes what a compaction that was killed has left. The writer's lock must be ours. */
 void chi_compact_sweep(const struct chi_env *env);
 
-/* chi_dir_verify before work that can be repeated: -CHI_EIO, not damage, if a read failed. */
-CHI_MUSTUSE int chi_verify_readable(struct chi_dir *store, struct chi_verify_result *result);
+/* How much a verification proves. */
+enum chi_verify_depth {
+	CHI_VERIFY_PAGES,   /* every number in a page that LMDB uses, and no entry */
+	CHI_VERIFY_ENTRIES, /* and each entry by its checksum, its link and its neighbours; no tree
+			       lacks one, and the two of positions agree */
+	CHI_VERIFY_WHOLE,   /* and what entries mean: as chi_dir_verify */
+};
+
+/* chi_dir_verify to a depth, which is not CHI_VERIFY_PAGES, by up to `threads` threads, before work
+ * that can be repeated: -CHI_EIO, not damage, if a read failed. */
+CHI_MUSTUSE int chi_verify_readable(struct chi_dir *store, enum chi_verify_depth depth,
+				    unsigned threads, struct chi_verify_result *result);
+
+/* CHI_VERIFY_PAGES of an open data file that no one writes, before LMDB opens it: whatever is in a
+ * sound one does not kill the process. -CHI_ECORRUPT, with the number of damages; -CHI_EIO and
+ * -CHI_ENOMEM; or the file is none of LMDB's, -CHI_ENOSTORE or -CHI_EVERSION. */
+CHI_MUSTUSE int chi_verify_pages(int file, uint64_t *errors, struct chi_fault *fault);
 
 /* Opens LMDB on a directory with our settings and the trees, checks the stamp: `flags` are 0,
  * MDB_RDONLY, or with MDB_NOLOCK beside it where no one can be writing. */

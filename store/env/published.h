@@ -22,8 +22,13 @@ CHI_MUSTUSE int chi_published_open(struct chi_env *env, struct chi_fault *fault)
 /* -CHI_EREADONLY, in words. */
 CHI_MUSTUSE int chi_published_refuse(const char *path, struct chi_fault *fault);
 
-/* Makes a published copy of the copy in the hidden directory. */
-CHI_MUSTUSE int chi_published_make(const struct chi_hidden *hidden, struct chi_fault *fault);
+/* Whether LMDB can open what was received: chi_verify_pages, in the words of a publisher. */
+CHI_MUSTUSE int chi_published_prove(int file, struct chi_fault *fault);
+
+/* Makes a published copy of the copy in the hidden directory, whose pages are proven: marked,
+ * compacted, checked entry by entry, or with `whole` as chi_dir_verify does, and synced. */
+CHI_MUSTUSE int chi_published_make(const struct chi_hidden *hidden, bool whole,
+				   struct chi_fault *fault);
 
 /* Makes it a store again. */
 CHI_MUSTUSE int chi_published_unmake(const char *dir, struct chi_fault *fault);

@@ -66,7 +66,7 @@ static int each(void *context, size_t i, const struct chi_record *record)
 
 /* Functions that take a client, with what they are called with beside it. */
 #define TAKING(X)                                                                                  \
-	X(chi_store_backup, PATH, false)                                                           \
+	X(chi_store_backup, PATH, CHI_BACKUP_STORE)                                                \
 	X(chi_names_change, &a.change, 1, false, NULL, NULL, NULL)                                 \
 	X(chi_store_changed, &a.changed)                                                           \
 	X(chi_store_compact, NULL, NULL)                                                           \

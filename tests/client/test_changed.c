@@ -11,7 +11,7 @@ static void make_copy(struct world *world, char copy[96])
 {
 	(void)snprintf(copy, 96, "%s/copy", world->dir);
 	world_fill(world->client, 0, 1);
-	world_ok(world->client, chi_store_backup(world->client, copy, false));
+	world_ok(world->client, chi_store_backup(world->client, copy, CHI_BACKUP_STORE));
 	world_fill(world->client, 1, 1);
 }
 
@@ -99,12 +99,12 @@ static void a_published_copy(void **state)
 	struct chi_prober *prober = NULL;
 	(void)snprintf(path, sizeof(path), "%s/published", world->dir);
 	world_fill(world->client, 0, 1);
-	world_ok(world->client, chi_store_backup(world->client, path, true));
+	world_ok(world->client, chi_store_backup(world->client, path, CHI_BACKUP_PUBLISHED));
 	assert_int_equal(chi_open(path, NULL, &reader, NULL), CHI_OK);
 	world_ok(reader, chi_prober_open(reader, NULL, &prober));
 	assert_false(is_changed(reader));
 	world_fill(world->client, 1, 1);
-	world_ok(world->client, chi_store_backup(world->client, path, true));
+	world_ok(world->client, chi_store_backup(world->client, path, CHI_BACKUP_PUBLISHED));
 	assert_true(is_changed(reader));
 	assert_false(has(prober, 1));
 	uint64_t ticket = 0;
@@ -143,13 +143,13 @@ static void the_same_files_again(void **state)
 	struct chi_info was;
 	(void)snprintf(path, sizeof(path), "%s/published", world->dir);
 	world_fill(world->client, 0, 1);
-	world_ok(world->client, chi_store_backup(world->client, path, true));
+	world_ok(world->client, chi_store_backup(world->client, path, CHI_BACKUP_PUBLISHED));
 	assert_int_equal(chi_open(path, NULL, &old, NULL), CHI_OK);
 	world_ok(old, chi_store_info(old, &was));
 	world_ok(old, chi_open_newest(old, &newest));
 	assert_null(newest);
 	world_fill(world->client, 1, 1);
-	world_ok(world->client, chi_store_backup(world->client, path, true));
+	world_ok(world->client, chi_store_backup(world->client, path, CHI_BACKUP_PUBLISHED));
 	world_ok(old, chi_open_again(old, &again));
 	assert_true(again != old && is_changed(again));
 	world_ok(again, chi_store_info(again, &is));
@@ -201,10 +201,11 @@ static void no_copies_on_rados(void **state)
 {
 	struct world *world = *state;
 	assert_false(is_changed(world->client));
-	world_refused(world->client, chi_store_backup(world->client, world->dir, false),
+	world_refused(world->client, chi_store_backup(world->client, world->dir, CHI_BACKUP_STORE),
 		      -CHI_EUNSUPPORTED,
 		      "not on RADOS: backup; take a snapshot of the pool, or a dump");
-	world_refused(world->client, chi_store_backup(world->client, world->dir, true),
+	world_refused(world->client,
+		      chi_store_backup(world->client, world->dir, CHI_BACKUP_PUBLISHED),
 		      -CHI_EUNSUPPORTED, "not on RADOS: backup");
 }
 

@@ -261,7 +261,7 @@ CASE(upkeep, relay_make, relay_drop)
 		assert_int_equal(verified.errors, 0);
 		(void)snprintf(copy, sizeof(copy), "%.60s/copy%ld", world->dir, bytes);
 		relay_cut(TO_CLIENT, 1000 * bytes, 2);
-		world_ok(client, chi_store_backup(client, copy, false));
+		world_ok(client, chi_store_backup(client, copy, CHI_BACKUP_STORE));
 		(void)relay_was_cut();
 	}
 	chi_close(client);

@@ -344,7 +344,7 @@ static void made(int status, const char *text)
 
 static void back_up(struct chi_client *client)
 {
-	made(chi_store_backup(client, target, false), chi_error(client));
+	made(chi_store_backup(client, target, CHI_BACKUP_STORE), chi_error(client));
 }
 
 static void repair(struct chi_client *client)
@@ -383,7 +383,8 @@ static void look_after(struct chi_client *client)
 
 static void publish(struct chi_client *client)
 {
-	(void)lack_went(chi_store_backup(client, published, true), chi_error(client));
+	(void)lack_went(chi_store_backup(client, published, CHI_BACKUP_PUBLISHED),
+			chi_error(client));
 }
 
 /* ---- How ------------------------------------------------------------------------------------ */

@@ -17,16 +17,16 @@ static void copy_and_compact(struct world *world)
 	uint64_t before = 0;
 	uint64_t after = 0;
 	if (world->kind == WORLD_RADOS) {
-		world_refused(client, chi_store_backup(client, "copy", false), -CHI_EUNSUPPORTED,
-			      "not on RADOS: backup");
+		world_refused(client, chi_store_backup(client, "copy", CHI_BACKUP_STORE),
+			      -CHI_EUNSUPPORTED, "not on RADOS: backup");
 		world_refused(client, chi_store_compact(client, &before, &after), -CHI_EUNSUPPORTED,
 			      "not on RADOS: compact");
 		return;
 	}
 	char copy[96];
 	(void)snprintf(copy, sizeof(copy), "%.60s/copy", world->dir);
-	world_ok(client, chi_store_backup(client, copy, false));
-	assert_int_equal(chi_store_backup(client, copy, false), -CHI_EEXIST);
+	world_ok(client, chi_store_backup(client, copy, CHI_BACKUP_STORE));
+	assert_int_equal(chi_store_backup(client, copy, CHI_BACKUP_STORE), -CHI_EEXIST);
 	struct chi_client *other = NULL;
 	struct chi_info info;
 	assert_int_equal(chi_open(copy, NULL, &other, NULL), CHI_OK);

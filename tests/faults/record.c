@@ -194,7 +194,7 @@ void record_backup(struct work *work)
 	steps(work, store, 1, 10);
 	struct chi_copy *copy;
 	int fd;
-	ok(chi_copy_begin(place(work, BACKUP), &copy, &fd, &fault));
+	ok(chi_copy_begin(place(work, BACKUP), CHI_BACKUP_STORE, &copy, &fd, &fault));
 	steps(work, store, 11, 12);
 	begin(work, BACKUP, 12);
 	ok(chi_dir_copy(store, fd, &fault));
@@ -233,7 +233,7 @@ static void publish(struct work *work, struct chi_dir *store, unsigned step)
 	struct chi_copy *copy;
 	int fd;
 	begin(work, BACKUP, step);
-	ok(chi_publish_begin(place(work, BACKUP), &copy, &fd, &fault));
+	ok(chi_copy_begin(place(work, BACKUP), CHI_BACKUP_PUBLISHED, &copy, &fd, &fault));
 	ok(chi_dir_copy(store, fd, &fault));
 	ok(chi_copy_finish(copy, &fault));
 	acknowledge(work, BACKUP, step);

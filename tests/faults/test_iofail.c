@@ -111,12 +111,11 @@ static int act_compact(struct scene *scene, struct chi_fault *why)
 	return rc < 0 ? rc : chi_compact_swap(compaction, &before, &after, why);
 }
 
-static int make_copy(struct scene *scene, bool publish, struct chi_fault *why)
+static int make_copy(struct scene *scene, enum chi_backup_kind kind, struct chi_fault *why)
 {
 	struct chi_copy *copy;
 	int fd;
-	int rc = publish ? chi_publish_begin(scene->backup, &copy, &fd, why)
-			 : chi_copy_begin(scene->backup, &copy, &fd, why);
+	int rc = chi_copy_begin(scene->backup, kind, &copy, &fd, why);
 	if (rc < 0) {
 		return rc;
 	}
@@ -130,7 +129,7 @@ static int make_copy(struct scene *scene, bool publish, struct chi_fault *why)
 
 static int act_backup(struct scene *scene, struct chi_fault *why)
 {
-	return make_copy(scene, false, why);
+	return make_copy(scene, CHI_BACKUP_STORE, why);
 }
 
 static int act_load_new(struct scene *scene, struct chi_fault *why)
@@ -145,7 +144,7 @@ static int act_load_into(struct scene *scene, struct chi_fault *why)
 
 static int act_publish(struct scene *scene, struct chi_fault *why)
 {
-	return make_copy(scene, true, why);
+	return make_copy(scene, CHI_BACKUP_PUBLISHED, why);
 }
 
 static void note_damage(void *context, const char *text)

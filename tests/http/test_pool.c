@@ -72,7 +72,7 @@ static void publish(const char *store, const char *copy, uint64_t count)
 	assert_int_equal(chi_key_from_fen(fen, strlen(fen), &put.key, NULL), CHI_OK);
 	assert_int_equal(chi_open(store, &options, &client, NULL), CHI_OK);
 	assert_int_equal(chi_put(client, &put, 1, CHI_SYNC, NULL), CHI_OK);
-	assert_int_equal(chi_store_backup(client, copy, true), CHI_OK);
+	assert_int_equal(chi_store_backup(client, copy, CHI_BACKUP_PUBLISHED), CHI_OK);
 	chi_close(client);
 }
 

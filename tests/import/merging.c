@@ -57,7 +57,7 @@ struct chi_dir *merging_copy(struct chi_dir *store)
 	struct chi_copy *copy;
 	int fd;
 	help_remove(help_path("copy"));
-	ok(chi_copy_begin(help_path("copy"), &copy, &fd, &fault));
+	ok(chi_copy_begin(help_path("copy"), CHI_BACKUP_STORE, &copy, &fd, &fault));
 	ok(chi_dir_copy(store, fd, &fault));
 	ok(chi_copy_finish(copy, &fault));
 	return help_open(help_path("copy"), CHI_STORE_WRITE);

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/attr.h"
@@ -24,6 +26,7 @@
 #include "store/traits/traits.h"
 #include "store/record/codec.h"
 #include "store/record/meta.h"
+#include "tests/base/seed.h"
 #include "tests/store/raw.h"
 
 #define GAMES 300
@@ -129,6 +132,33 @@ static int merge_refuses(void)
 	return rc;
 }
 
+static uint64_t sum_store(const char *name);
+
+static int publish(enum chi_backup_kind kind)
+{
+	struct chi_dir *store = help_open(help_path("store"), CHI_STORE_READ);
+	int rc = help_publish_kind(store, help_path("published"), kind);
+	chi_dir_close(store);
+	return rc;
+}
+
+/* To whatever depth; the older copy, of the same games, stays. */
+static void is_not_published(uint64_t games)
+{
+	assert_int_equal(publish(CHI_BACKUP_PUBLISHED), -CHI_ECORRUPT);
+	assert_non_null(strstr(fault.text, "nothing was published"));
+	assert_int_equal(publish(CHI_BACKUP_VERIFIED), -CHI_ECORRUPT);
+	ok(verify("published"));
+	assert_true(sum_store("published") == games);
+}
+
+/* What only a whole verification finds. */
+static void is_published_unless_verified(void)
+{
+	ok(publish(CHI_BACKUP_PUBLISHED));
+	assert_int_equal(publish(CHI_BACKUP_VERIFIED), -CHI_ECORRUPT);
+}
+
 /* Bytes that this process has read; 0: the system does not tell. */
 static uint64_t bytes_read(void)
 {
@@ -174,8 +204,11 @@ CASE(a_flipped_bit_in_each_tree_is_found, NULL, help_teardown)
 		{"columns", "the columns tree, from game 1 on: a chunk is damaged"},
 		{"games", "the games tree, from game 1 on: a chunk is damaged"},
 		{"postings", "the postings tree, position "},
+		{"traits", "the traits tree, "},
 	};
 	make((struct chi_import_options){0});
+	ok(publish(CHI_BACKUP_VERIFIED));
+	uint64_t games = sum_store("store");
 	for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
 		struct entry good;
 		struct entry bad;
@@ -184,16 +217,71 @@ CASE(a_flipped_bit_in_each_tree_is_found, NULL, help_teardown)
 		bad.value[help_below((unsigned)bad.len)] ^= (uint8_t)(1u << help_below(8));
 		put(trees[i][0], &bad);
 		finds(trees[i][1]);
+		is_not_published(games);
 		int rc = merge_refuses();
-		/* Names are read by their numbers: their indexes are not looked at. */
-		assert_true(rc == -CHI_ECORRUPT || (rc == CHI_OK && i == 1));
+		/* Names are read by their numbers: their indexes are not looked at. Traits are
+		 * found by the moves. */
+		assert_true(rc == -CHI_ECORRUPT || (rc == CHI_OK && (i == 1 || i == 5)));
 		put(trees[i][0], &good);
 		ok(verify("store"));
 		raw_put("store", trees[i][0], good.key, good.key_len, NULL, 0);
 		assert_int_equal(verify("store"), -CHI_ECORRUPT);
+		/* That a list lacks a part follows from records and games, not from its tree. */
+		if (i < 4) {
+			is_not_published(games);
+		} else {
+			is_published_unless_verified();
+		}
 		put(trees[i][0], &good);
 		ok(verify("store"));
+		ok(publish(CHI_BACKUP_VERIFIED));
 	}
+}
+
+/* A bit of the copy is wrong when all of it was received; */
+static int publish_flipped(enum chi_backup_kind kind, uint64_t byte, unsigned bit)
+{
+	struct chi_copy *copy;
+	uint8_t value;
+	int fd;
+	struct chi_dir *store = help_open(help_path("store"), CHI_STORE_READ);
+	ok(chi_copy_begin(help_path("published"), kind, &copy, &fd, &fault));
+	ok(chi_dir_copy(store, fd, &fault));
+	chi_dir_close(store);
+	assert_int_equal(pread(fd, &value, 1, (off_t)byte), 1);
+	value ^= (uint8_t)(1u << bit);
+	assert_int_equal(pwrite(fd, &value, 1, (off_t)byte), 1);
+	return chi_copy_finish(copy, &fault);
+}
+
+/* Of one bit, wherever it is, the lesser depth finds what the whole verification does; and where
+ * both find nothing, it was no part of what is stored. */
+CASE(a_published_copy_has_no_flipped_bit, NULL, help_teardown)
+{
+	struct seed seed = seed_start("flipped");
+	struct stat st;
+	size_t refused = 0;
+	make((struct chi_import_options){0});
+	uint64_t games = sum_store("store");
+	_cleanup_(chi_freep) char *dump = session_dump("store");
+	assert_int_equal(stat(help_path("store/data.mdb"), &st), 0);
+	size_t rounds = seed_rounds(60);
+	for (size_t i = 0; i < rounds; i++) {
+		/* The heads more often than by their size. */
+		uint64_t byte = seed_below(&seed, i % 8 == 0 ? 8192 : (size_t)st.st_size);
+		unsigned bit = (unsigned)seed_below(&seed, 8);
+		int rc = publish_flipped(CHI_BACKUP_PUBLISHED, byte, bit);
+		if ((rc == CHI_OK) != (publish_flipped(CHI_BACKUP_VERIFIED, byte, bit) == CHI_OK)) {
+			fail_msg("bit %u of byte %" PRIu64 ": %s", bit, byte, chi_strerror(rc));
+		}
+		if (rc == CHI_OK) {
+			_cleanup_(chi_freep) char *other = session_dump("published");
+			assert_string_equal(other, dump);
+			assert_true(sum_store("published") == games);
+		}
+		refused += rc != CHI_OK;
+	}
+	assert_in_range(refused, rounds / 4, rounds);
 }
 
 /* ---- Identities, columns, bodies ---------------------------------------------------------- */
@@ -345,6 +433,7 @@ CASE(wrong_lists_in_records_are_located, NULL, help_teardown)
 	finds("game 5 is in its list, with what it did not play here");
 	finds("RPPPPPPP/1NBQKBNR b Kkq - 0 1: game ");
 	finds("is not in its list, with what it played here");
+	is_published_unless_verified();
 	/* Lists are compared with a second walk over the games, whose links were judged by the
 	 * first. */
 	assert_null(strstr(said, "may be missing"));
@@ -576,7 +665,7 @@ static void copy(struct chi_dir *store, const char *name)
 {
 	struct chi_copy *copy;
 	int fd;
-	ok(chi_copy_begin(help_path(name), &copy, &fd, &fault));
+	ok(chi_copy_begin(help_path(name), CHI_BACKUP_STORE, &copy, &fd, &fault));
 	ok(chi_dir_copy(store, fd, &fault));
 	ok(chi_copy_finish(copy, &fault));
 }

@@ -444,16 +444,21 @@ char *help_dump(struct chi_dir *store, size_t *len)
 	return all;
 }
 
-int help_publish(struct chi_dir *store, const char *path)
+int help_publish_kind(struct chi_dir *store, const char *path, enum chi_backup_kind kind)
 {
 	struct chi_copy *copy;
 	int fd;
-	int rc = chi_publish_begin(path, &copy, &fd, &fault);
+	int rc = chi_copy_begin(path, kind, &copy, &fd, &fault);
 	if (rc < 0) {
 		return rc;
 	}
 	ok(chi_dir_copy(store, fd, &fault));
 	return chi_copy_finish(copy, &fault);
+}
+
+int help_publish(struct chi_dir *store, const char *path)
+{
+	return help_publish_kind(store, path, CHI_BACKUP_PUBLISHED);
 }
 
 unsigned help_entries(const char *path, const char *part)

@@ -41,6 +41,7 @@ void help_kill(pid_t pid);
 
 /* Publishes the store at the path, as its users do. */
 int help_publish(struct chi_dir *store, const char *path);
+int help_publish_kind(struct chi_dir *store, const char *path, enum chi_backup_kind kind);
 /* Entries of a directory, "." and ".." aside, whose names hold `part`. */
 unsigned help_entries(const char *path, const char *part);
 

@@ -6,6 +6,7 @@
 #include "tests/store/help.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <lmdb.h>
 #include <signal.h>
@@ -33,7 +34,7 @@ static int back_up(struct chi_dir *store, const char *path)
 {
 	struct chi_copy *copy;
 	int fd;
-	ok(chi_copy_begin(path, &copy, &fd, &fault));
+	ok(chi_copy_begin(path, CHI_BACKUP_STORE, &copy, &fd, &fault));
 	ok(chi_dir_copy(store, fd, &fault));
 	return chi_copy_finish(copy, &fault);
 }
@@ -351,7 +352,7 @@ CASE(test_a_store_made_meanwhile_stays, NULL, help_teardown)
 	struct chi_copy *copy;
 	int fd;
 	ok(help_publish(store, help_path("meanwhile")));
-	ok(chi_publish_begin(help_path("meanwhile"), &copy, &fd, &fault));
+	ok(chi_copy_begin(help_path("meanwhile"), CHI_BACKUP_PUBLISHED, &copy, &fd, &fault));
 	ok(chi_dir_copy(store, fd, &fault));
 	help_remove(help_path("meanwhile"));
 	const char *path = help_path("meanwhile");
@@ -527,21 +528,54 @@ CASE(test_link_in_place_of_the_hidden_directory, NULL, help_teardown)
 	chi_dir_close(store);
 }
 
-/* Nor compacted: LMDB may write past its memory there. */
+/* A number in the page of an entry, by which LMDB would find it. */
+static void damage_page(const char *path)
+{
+	struct stat st;
+	uint8_t page[4096];
+	int file = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(file >= 0);
+	assert_int_equal(fstat(file, &st), 0);
+	/* The last leaf. */
+	off_t at = st.st_size;
+	do {
+		at -= (off_t)sizeof(page);
+		assert_true(at > 0);
+		assert_int_equal(pread(file, page, sizeof(page), at), sizeof(page));
+	} while (page[10] != 2);
+	page[16] ^= 0x80;
+	assert_int_equal(pwrite(file, page, sizeof(page), at), sizeof(page));
+	assert_int_equal(close(file), 0);
+}
+
+/* Nor compacted, if pages are: LMDB may write past its memory there. */
 CASE(test_damage_is_not_published, NULL, help_teardown)
 {
+	static const enum chi_backup_kind kinds[] = {CHI_BACKUP_PUBLISHED, CHI_BACKUP_VERIFIED};
 	struct chi_dir *store = filled("source");
 	compactions = 0;
 	ok(help_publish(store, help_path("sound")));
 	assert_int_equal(compactions, 1);
+	ok(back_up(store, help_path("pages")));
 	chi_dir_close(store);
 	damage(help_path("source"), &keys[3]);
 	store = help_open(help_path("source"), CHI_STORE_READ);
-	assert_int_equal(help_publish(store, help_path("sound")), -CHI_ECORRUPT);
-	assert_non_null(strstr(fault.text, "nothing was published"));
-	assert_int_equal(compactions, 1);
+	for (size_t i = 0; i < CHI_COUNT(kinds); i++) {
+		assert_int_equal(help_publish_kind(store, help_path("sound"), kinds[i]),
+				 -CHI_ECORRUPT);
+		assert_non_null(strstr(fault.text, "nothing was published"));
+		assert_int_equal(compactions, 1);
+	}
 	/* The control: a copy that was not verified. */
 	ok(back_up(store, help_path("unsound")));
+	chi_dir_close(store);
+	damage_page(path_in("pages", "data.mdb"));
+	store = help_open(help_path("pages"), CHI_STORE_READ);
+	for (size_t i = 0; i < CHI_COUNT(kinds); i++) {
+		assert_int_equal(help_publish_kind(store, help_path("sound"), kinds[i]),
+				 -CHI_ECORRUPT);
+		assert_int_equal(compactions, 1);
+	}
 	chi_dir_close(store);
 	struct chi_dir *copy = help_open(help_path("sound"), CHI_STORE_READ);
 	ok(help_verify(copy, NULL));

@@ -283,7 +283,7 @@ CASE(test_copy_in_the_writing_thread)
 	struct chi_copy *copy;
 	int fd;
 	ok(chi_write_begin(store, &write, &fault));
-	ok(chi_copy_begin(help_path("copy"), &copy, &fd, &fault));
+	ok(chi_copy_begin(help_path("copy"), CHI_BACKUP_STORE, &copy, &fd, &fault));
 	assert_int_equal(chi_dir_copy(store, fd, &fault), -CHI_EBUSY);
 	chi_write_abort(write);
 	ok(chi_dir_copy(store, fd, &fault));
@@ -336,7 +336,7 @@ CASE(test_copy_that_is_not_taken)
 	char bytes[4096];
 	int fd;
 	help_remove(help_path("taken"));
-	ok(chi_copy_begin(help_path("taken"), &copy, &fd, &fault));
+	ok(chi_copy_begin(help_path("taken"), CHI_BACKUP_STORE, &copy, &fd, &fault));
 	assert_int_equal(pthread_create(&thread, NULL, copy_to_pipe, &stalled), 0);
 	ssize_t n = read(ends[0], bytes, sizeof(bytes));
 	for (unsigned i = 0; i < 6; i++) {

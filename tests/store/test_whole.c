@@ -294,15 +294,16 @@ CASE(test_copy_under_writes)
 	for (int i = 0; i < 6; i++) {
 		struct chi_copy *copy;
 		int fd;
-		ok(chi_copy_begin(help_path("copied"), &copy, &fd, &fault));
+		ok(chi_copy_begin(help_path("copied"), CHI_BACKUP_STORE, &copy, &fd, &fault));
 		ok(chi_dir_copy(store, fd, &fault));
 		ok(chi_copy_finish(copy, &fault));
 		struct chi_dir *other = help_open(help_path("copied"), CHI_STORE_WRITE);
 		ok(help_verify(other, NULL));
 		assert_int_equal(help_count(other) % 10, 0);
 		chi_dir_close(other);
-		assert_int_equal(chi_copy_begin(help_path("copied"), &copy, &fd, &fault),
-				 -CHI_EEXIST);
+		assert_int_equal(
+			chi_copy_begin(help_path("copied"), CHI_BACKUP_STORE, &copy, &fd, &fault),
+			-CHI_EEXIST);
 		help_remove(help_path("copied"));
 	}
 	atomic_store(&stop, true);
@@ -331,16 +332,16 @@ CASE(test_broken_copies)
 	int fd;
 	struct stat st;
 	/* A pipe that lost its end. */
-	ok(chi_copy_begin(help_path("target"), &copy, &fd, &fault));
+	ok(chi_copy_begin(help_path("target"), CHI_BACKUP_STORE, &copy, &fd, &fault));
 	ok(chi_dir_copy(store, fd, &fault));
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_int_equal(ftruncate(fd, st.st_size - 8192), 0);
 	assert_int_equal(chi_copy_finish(copy, &fault), -CHI_ECORRUPT);
 	assert_int_not_equal(stat(help_path("target"), &st), 0);
-	ok(chi_copy_begin(help_path("target"), &copy, &fd, &fault));
+	ok(chi_copy_begin(help_path("target"), CHI_BACKUP_STORE, &copy, &fd, &fault));
 	assert_int_equal(write(fd, "no store", 8), 8);
 	assert_int_equal(chi_copy_finish(copy, &fault), -CHI_ENOSTORE);
-	ok(chi_copy_begin(help_path("target"), &copy, &fd, &fault));
+	ok(chi_copy_begin(help_path("target"), CHI_BACKUP_STORE, &copy, &fd, &fault));
 	chi_copy_abandon(copy);
 	chi_copy_abandon(NULL);
 	assert_int_equal(entries_beside(), 0);
