@@ -201,6 +201,7 @@ class TestNotify(unittest.TestCase):
 
 class TestUnits(unittest.TestCase):
     UNITS = os.environ["CHISTORE_UNITS"]
+    PAGE = os.path.join(os.path.dirname(os.environ["CHISTORE_HTTP"]), "chistore-http.service")
 
     def setUp(self):
         if shutil.which("systemd-analyze") is None:
@@ -231,19 +232,40 @@ class TestUnits(unittest.TestCase):
         self.assertNotEqual(code, 0)
         self.assertGreater(level, 1.5)
 
-    def test_both_parse(self):
-        """With a program that is there, as the installed one may not be."""
+    def copy_units(self):
+        """All three, with a program that is there, as the installed ones may not be."""
         directory = harness.make_temp_dir()
-        for name in ("chistored.service", "chistored.socket"):
-            with open(f"{self.UNITS}/{name}", encoding="utf-8") as file:
+        for path in (self.UNITS + "/chistored.service", self.UNITS + "/chistored.socket", self.PAGE):
+            with open(path, encoding="utf-8") as file:
                 text = re.sub(r"(?m)^ExecStart=\S+", "ExecStart=/bin/true", file.read())
-            with open(f"{directory}/{name}", "w", encoding="utf-8") as file:
+            with open(os.path.join(directory, os.path.basename(path)), "w", encoding="utf-8") as file:
                 file.write(text)
+        return directory
+
+    def test_all_parse(self):
+        directory = self.copy_units()
         done = subprocess.run(["systemd-analyze", "verify", "--man=no", "--recursive-errors=no",
-                               directory + "/chistored.service", directory + "/chistored.socket"],
+                               *(os.path.join(directory, name) for name in os.listdir(directory))],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
                               check=False, timeout=60)
-        self.assertNotRegex(done.stdout, r"chistored\.(service|socket)", done.stdout)
+        self.assertNotRegex(done.stdout, r"chistore(d|-http)\.(service|socket)", done.stdout)
+
+    def test_the_page_brings_the_daemon(self):
+        """Which makes the store that the page shows, and says when it is there."""
+        with open(self.PAGE, encoding="utf-8") as file:
+            page = file.read()
+        with open(self.UNITS + "/chistored.service", encoding="utf-8") as file:
+            daemon = file.read()
+        self.assertRegex(page, r"(?m)^Wants=chistored\.service$")
+        self.assertRegex(page, r"(?m)^After=chistored\.service\b")
+        self.assertRegex(daemon, r"(?m)^Type=notify$")
+        made = re.search(r"(?m)^ExecStart=.* --store (\S+) --create ", daemon).group(1)
+        self.assertRegex(page, rf"(?m)^ExecStart=\S+ -a {made} ")
+
+    def test_the_page_lets_nobody_write(self):
+        """Its package starts it, and any program of the machine reaches it."""
+        with open(self.PAGE, encoding="utf-8") as file:
+            self.assertNotRegex(file.read(), r"(?m)^ExecStart=.*--write-to")
 
     def test_the_service_may_shut_itself_in(self):
         """The calls for that are in none of the groups that the unit names."""
