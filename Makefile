@@ -149,6 +149,10 @@ abi: ## compare the library's ABI with that of the last tag, or of COMMIT
 	@tools/deps.sh build abi
 	tools/abi.sh build-abi $(COMMIT)
 
+deb-twice: ## build them twice in build-deb/, as differently as may be, and compare the bytes
+	@tools/deps.sh build packages
+	tools/deb_twice.sh build-deb
+
 python-abi: ## write Python's declarations again, after a change of the C headers
 	python/make_abi.py include/chistore/imports.h include/chistore/types.h include/chistore/games.h include/chistore/names.h include/chistore/search.h include/chistore/insight.h include/chistore/queue.h include/chistore.h >python/chistore/_abi.py.new
 	mv python/chistore/_abi.py.new python/chistore/_abi.py
@@ -158,5 +162,5 @@ clean: ## remove the build directories
 		build-demo
 
 .PHONY: help build deps demo check long-check test browser clients cluster-check failover-check sanitize tsan fuzz mutants soak coverage bench lint format \
-	tidy install docs deb abi python-abi clean
+	tidy install docs deb deb-twice abi python-abi clean
 .DEFAULT_GOAL := help

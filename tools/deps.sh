@@ -28,9 +28,9 @@ cluster="librados-dev ceph-common ceph-mon ceph-mgr ceph-osd"
 failover="$cluster qemu-system-common qemu-block-extra fuse3 e2fsprogs iproute2
 util-linux mount iputils-arping openssl"
 
-# What tools/deb.sh calls.
+# What tools/deb.sh and tools/deb_twice.sh call.
 packaging="debhelper dh-python pybuild-plugin-pyproject python3-all python3-setuptools python3-protobuf
-librados-dev lintian git iproute2 util-linux"
+librados-dev lintian git iproute2 util-linux hostname faketime"
 docs="pandoc mandoc git"
 abi="abigail-tools git"
 
