@@ -262,7 +262,7 @@ class TestUnits(unittest.TestCase):
         made = re.search(r"(?m)^ExecStart=.* --store (\S+) --create ", daemon).group(1)
         self.assertRegex(page, rf"(?m)^ExecStart=\S+ -a {made} ")
 
-    def test_the_page_lets_nobody_write(self):
+    def test_the_page_is_for_reading(self):
         """Its package starts it, and any program of the machine reaches it."""
         with open(self.PAGE, encoding="utf-8") as file:
             self.assertNotRegex(file.read(), r"(?m)^ExecStart=.*--write-to")
