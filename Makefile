@@ -143,7 +143,7 @@ docs: ## write the documents and manual pages as HTML in build-docs/
 
 deb: ## build Debian's packages of what is committed in build-deb/
 	@tools/deps.sh build packages
-	tools/deb.sh build-deb
+	tools/deb.sh --lint build-deb
 
 abi: ## compare the library's ABI with that of the last tag, or of COMMIT
 	@tools/deps.sh build abi

@@ -16,6 +16,11 @@ clean_up() {
 }
 trap clean_up EXIT
 
+fail() {
+	echo "try: $*" >&2
+	exit 1
+}
+
 inside() {
 	"$engine" exec -i "$name" chistore -a unix:/run/chistore/socket "$@"
 }
@@ -24,10 +29,18 @@ inside() {
 await() {
 	tries=0
 	until "$@" >/dev/null 2>&1; do
-		[ $tries -lt 600 ] || { echo "try: no success within a minute: $*" >&2; exit 1; }
+		[ $tries -lt 600 ] || fail "no success within a minute: $*"
 		tries=$((tries + 1))
 		sleep 0.1
 	done
+}
+
+# The image's own check, now and not when its time has come, where the engine can do that.
+is_healthy() {
+	case $engine in
+	*podman) "$engine" healthcheck run "$name" ;;
+	*) [ "$("$engine" inspect -f '{{.State.Health.Status}}' "$name")" = healthy ] ;;
+	esac
 }
 
 # shellcheck disable=SC2086 # words
@@ -38,6 +51,9 @@ start() {
 }
 
 start
+await is_healthy
+[ "$("$engine" exec "$name" id -u)" -ne 0 ] || fail "the daemon's user is root"
+! "$engine" exec -u 0 "$name" touch /file 2>/dev/null || fail "the root can be written to"
 printf '[White "Ada"]\n[Black "Ben"]\n[Result "1-0"]\n\n1. e4 e5 1-0\n' |
 	inside import -
 inside verify

@@ -1,12 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds Debian's packages of what is committed, from a tarball as a release has it, and has lintian
-# look at them. Root has them built, and the tests run, by a user without rights and, where it may
-# make one, in a network of its own; DIRECTORY must be one that this user can enter.
-# DEB_BUILD_OPTIONS=nocheck leaves the tests out.
+# Builds Debian's packages of what is committed, from a tarball as a release has it. Root has them
+# built, and the tests run, by a user without rights and, where it may make one, in a network of its
+# own; DIRECTORY must be one that this user can enter.
+# DEB_BUILD_OPTIONS=nocheck leaves the tests out; with --lint lintian looks at the packages.
 #
-#	tools/deb.sh DIRECTORY
+#	tools/deb.sh [--lint] DIRECTORY
 set -eu
+lint=no
+if [ "${1-}" = --lint ]; then
+	lint=yes
+	shift
+fi
 [ $# -eq 1 ] || { sed -n 's/^#	/usage: /p' "$0" >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 dir=$1
@@ -36,4 +41,6 @@ else
 	dpkg-buildpackage -us -uc
 fi
 # No bug of Debian's asks for the package yet.
-lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs -EvIL +pedantic ../*.changes
+if [ $lint = yes ]; then
+	lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs -EvIL +pedantic ../*.changes
+fi
