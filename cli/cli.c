@@ -82,6 +82,10 @@ int cli_fail(struct chi_client *client, int status)
 
 int cli_fault(int status, const struct chi_fault *fault)
 {
+	if (status == -CHI_ECANCELED && cli_stop != 0) {
+		cli_message("interrupted");
+		return 128 + cli_stop;
+	}
 	if (status != CHI_OK) {
 		cli_message("%s", fault->text[0] != '\0' ? fault->text : chi_strerror(status));
 	}

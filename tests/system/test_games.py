@@ -698,7 +698,7 @@ class Protocol(Games):
     def test_idle(self):
         """Who begins an import and sends nothing loses it."""
         store = harness.make_store(self.path("idle"))
-        with harness.start_daemon({"default": store}, extra_args=["--import-timeout", 200]) as d:
+        with harness.start_daemon({"default": store}, extra_args=["--import-timeout", 1000]) as d:
             with Client(d.address) as client:
                 job = client.start_import()
                 with self.assertRaises(Failure) as caught:
