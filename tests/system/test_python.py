@@ -211,7 +211,7 @@ class Calls:
         packed = chistore.Positions(row.position for row in rows)
         keys = chistore.Positions.from_keys([row.position.key for row in rows])
         self.assertEqual(list(self.store.probe(keys)), some)
-        with self.store.prober() as prober:
+        with self.store.prober(60000) as prober:
             self.assertEqual(list(prober.probe_many(packed)), some)
             self.assertEqual([prober.probe(row.position) for row in rows[:100]], some[:100])
             self.assertFalse(prober.follow())
