@@ -24,6 +24,7 @@ gzip -n "chistore_$version.orig.tar"
 tar -xzf "chistore_$version.orig.tar.gz"
 cd "chistore-$version"
 cp -R packaging/debian debian
+chmod -R u=rwX,go=rX debian
 # With the system's Python, not one that a developer put in front of it.
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
