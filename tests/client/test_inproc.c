@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -16,7 +14,6 @@
 #include "tests/base/cases.h"
 #include "tests/client/world.h"
 
-/* From here on the kernel kills the process for any system call but read, write and exit. */
 static void probe_in_a_cage(const char *address)
 {
 	/* Ends a child that hangs, whatever the reason. */
@@ -31,7 +28,7 @@ static void probe_in_a_cage(const char *address)
 	    chi_probe(client, keys, 1, rows) != CHI_OK) {
 		_exit(2);
 	}
-	if (!world_under_valgrind() && prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) {
+	if (!world_under_valgrind() && !world_cage()) {
 		_exit(3);
 	}
 	int bad = 0;
@@ -65,7 +62,7 @@ CASE(probes_make_no_system_call, world_external, world_drop)
 	child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
-		prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+		(void)world_cage();
 		syscall(SYS_getppid);
 		syscall(SYS_exit, 0);
 	}

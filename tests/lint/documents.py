@@ -13,7 +13,7 @@ import sys
 import tree
 
 # Not words of prose: mdoc's Nd and .bu, names in the sources and of files.
-WORDS = "nd,bu,acn,upto,statics,ue,smove,get's"
+WORDS = "nd,bu,acn,upto,statics,ue,smove,get's,importend"
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
