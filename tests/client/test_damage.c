@@ -61,7 +61,7 @@ CASE(a_damaged_record_fails_alone, world_external, world_drop)
 	put.record.n_note = sizeof(note) - 1;
 	world_ok(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL));
 	damage(world, "to be damaged", NULL);
-	world_ok(world->client, chi_prober_open(world->client, NULL, &prober));
+	world_ok(world->client, chi_prober_open(world->client, &world_patience, &prober));
 	assert_int_equal(chi_prober_prefetch(prober, keys, STORED, tickets), CHI_OK);
 	for (unsigned i = 0; i < STORED; i++) {
 		struct chi_row row;
