@@ -67,7 +67,8 @@ int cli_exit_of(int status)
 	}
 }
 
-const char *cli_reason(const char *text)
+/* A refusal's text without the "entry N: " in front, a number that means nothing to a person. */
+static const char *reason_of(const char *text)
 {
 	size_t digits = strncmp(text, "entry ", 6) == 0 ? strspn(text + 6, "0123456789") : 0;
 	return digits > 0 && strncmp(text + 6 + digits, ": ", 2) == 0 ? text + digits + 8 : text;
@@ -75,7 +76,7 @@ const char *cli_reason(const char *text)
 
 int cli_fail(struct chi_client *client, int status)
 {
-	const char *text = cli_reason(chi_error(client));
+	const char *text = reason_of(chi_error(client));
 	cli_message("%s", text[0] != '\0' ? text : chi_strerror(status));
 	return cli_exit_of(status);
 }

@@ -60,9 +60,6 @@ int cli_no_memory(void);
 /* Says that the position is not in the store: EXIT_NOT_FOUND. */
 int cli_not_found(const struct chi_key *key);
 
-/* A refusal's text without the "entry N: " in front, a number that means nothing to a person. */
-const char *cli_reason(const char *text);
-
 /* The signal that asked to stop, or 0. The first SIGINT or SIGTERM after cli_catch_signals only
  * sets this, so that the work ends in good order; the second ends the process. */
 extern volatile sig_atomic_t cli_stop;

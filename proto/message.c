@@ -153,7 +153,8 @@ static uint8_t *put_list(uint8_t *at, const struct chi_member *member, const voi
 	return at;
 }
 
-uint8_t *chi_put_numbers(uint8_t *at, const uint32_t *numbers, size_t n)
+/* Of 4 bytes, the low one first. */
+static uint8_t *put_fixed(uint8_t *at, const uint32_t *numbers, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		for (unsigned shift = 0; shift < 32; shift += 8) {
@@ -168,8 +169,8 @@ static uint8_t *put_numbers(uint8_t *at, const struct chi_member *member, const 
 	const uint32_t *numbers = chi_pointer_at(chi_member_at(base, member->at));
 	size_t n = chi_size_at(chi_member_at(base, member->other));
 	return n == 0 ? at
-		      : chi_put_numbers(chi_put_head(at, member->field, n * sizeof(*numbers)),
-					numbers, n);
+		      : put_fixed(chi_put_head(at, member->field, n * sizeof(*numbers)), numbers,
+				  n);
 }
 
 static uint8_t *put_member(uint8_t *at, const struct chi_member *member, const void *base)
@@ -215,16 +216,6 @@ uint8_t *chi_message_put(uint8_t *at, const struct chi_message *type, const void
 }
 
 /* ---- Rows -------------------------------------------------------------------------------- */
-
-const struct chi_member *chi_message_member(const struct chi_message *type, uint32_t field)
-{
-	for (size_t i = 0; i < type->n; i++) {
-		if (type->members[i].field == field) {
-			return &type->members[i];
-		}
-	}
-	return NULL;
-}
 
 const struct chi_member *chi_message_list(const struct chi_message *type)
 {

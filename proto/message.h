@@ -100,12 +100,6 @@ CHI_MUSTUSE int chi_message_read(struct chi_unpacker *u, const struct chi_messag
 CHI_MUSTUSE int chi_message_check(struct chi_unpacker *u, const struct chi_message *type,
 				  const uint8_t *bytes, size_t len);
 
-/* Numbers of 4 bytes, the low one first. */
-uint8_t *chi_put_numbers(uint8_t *at, const uint32_t *numbers, size_t n);
-
-/* The row of a field, NULL if there is none. */
-const struct chi_member *chi_message_member(const struct chi_message *type, uint32_t field);
-
 /* The rows of a result that comes in many responses: its first list. */
 const struct chi_member *chi_message_list(const struct chi_message *type);
 

@@ -24,7 +24,7 @@ struct out {
 	bool full;
 };
 
-const char *chi_log_level_name(enum chi_log_level level)
+static const char *level_name(enum chi_log_level level)
 {
 	static const char *const names[CHI_LOG_LEVELS] = {
 		[CHI_LOG_ERROR] = "error",
@@ -168,7 +168,7 @@ static void print_text(struct out *out, const struct chi_log_head *head,
 		print(out, "%s ", head->time);
 	}
 	print(out, "%s: %s: ", head->program != NULL ? head->program : "chistored",
-	      chi_log_level_name(event->level));
+	      level_name(event->level));
 	add_message(out, event);
 }
 
@@ -200,7 +200,7 @@ static void print_json_event(struct out *out, const struct chi_log_head *head,
 	add_message(&sentence, event);
 	*sentence.at = '\0';
 	print(out, "{\"time\":\"%s\",\"level\":\"%s\",\"event\":\"%s\"",
-	      head->time != NULL ? head->time : "", chi_log_level_name(event->level), event->name);
+	      head->time != NULL ? head->time : "", level_name(event->level), event->name);
 	if (head->pid >= 0) {
 		print(out, ",\"pid\":%d", head->pid);
 	}

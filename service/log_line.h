@@ -52,9 +52,6 @@ struct chi_event {
 	const struct chi_log_field *fields;
 };
 
-/* "error", "warning", "info", "debug". */
-const char *chi_log_level_name(enum chi_log_level level);
-
 /* What is before an event; parts that are not wanted are NULL or negative. */
 struct chi_log_head {
 	const char *program; /* text only; NULL: chistored */

@@ -106,9 +106,6 @@ CHI_MUSTUSE int chi_dir_follow(struct chi_dir *store, const struct chi_dir_optio
 /* Whether it is a published copy or on media mounted read-only: what chi_dir_follow goes from. */
 bool chi_dir_is_still(const struct chi_dir *store);
 
-/* True if both handles are on the same environment. */
-bool chi_dir_same(const struct chi_dir *a, const struct chi_dir *b);
-
 /* The directory's path as given; valid while the store is open. */
 const char *chi_dir_path(const struct chi_dir *store);
 

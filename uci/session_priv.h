@@ -128,5 +128,3 @@ void chi_session_learn_heard(struct chi_session *session, const char *engine, in
 
 /* A move as the GUI writes it. */
 #define CHI_MOVE_SIZE 8
-void chi_session_move(const struct chi_session *session, const struct chi_position *position,
-		      chi_move move, char out[CHI_MOVE_SIZE]);

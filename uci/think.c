@@ -28,8 +28,9 @@ static void square(char out[2], int at)
 	out[1] = (char)('1' + (at >> 3));
 }
 
-void chi_session_move(const struct chi_session *session, const struct chi_position *position,
-		      chi_move move, char out[CHI_MOVE_SIZE])
+/* A move as the GUI writes it. */
+static void print_move_for(const struct chi_session *session, const struct chi_position *position,
+			   chi_move move, char out[CHI_MOVE_SIZE])
 {
 	if (session->options.chess960 && chi_position_is_castling(position, move)) {
 		square(out, chi_move_from(move));
@@ -119,7 +120,7 @@ static bool print_pv(const struct chi_session *session, const chi_move *pv, size
 	for (size_t i = 0; i < n; i++) {
 		char text[CHI_MOVE_SIZE];
 		struct chi_position next;
-		chi_session_move(session, &at, pv[i], text);
+		print_move_for(session, &at, pv[i], text);
 		printf(" %s", text);
 		chi_position_play(&at, pv[i], &next);
 		at = next;
@@ -298,11 +299,11 @@ static void answer_move(const struct chi_session *session, const struct chi_engi
 	char ponder[CHI_MOVE_SIZE];
 	struct chi_position next;
 	if (result->best != 0) {
-		chi_session_move(session, position, result->best, best);
+		print_move_for(session, position, result->best, best);
 	}
 	if (result->best != 0 && result->ponder != 0) {
 		chi_position_play(position, result->best, &next);
-		chi_session_move(session, &next, result->ponder, ponder);
+		print_move_for(session, &next, result->ponder, ponder);
 		printf("bestmove %s ponder %s\n", best, ponder);
 	} else {
 		printf("bestmove %s\n", best);

@@ -189,18 +189,22 @@ static uint64_t to_pgn(struct chi_read *read, const void *argument)
 	struct chi_arena arena;
 	struct chi_buffer out;
 	uint64_t games = 0;
-	uint32_t number = 1;
 	(void)argument;
 	chi_arena_init(&arena, 16 << 20);
 	chi_buffer_init(&out, 64 << 20);
 	must(chi_read_archive(read, &view), "archive");
 	must(chi_archive_reader_new(&reader), "reader");
 	must(chi_archive_reader_begin(reader, view.txn, &view.trees), "reader");
-	for (; chi_archive_next(reader, number, &number) == CHI_OK; number++, games++) {
+	for (uint32_t number = 1; number <= view.last; number++) {
 		struct chi_game game;
 		chi_arena_reset(&arena);
 		chi_buffer_consume(&out, out.len);
-		must(chi_archive_game(reader, number, &arena, &game), "game");
+		int rc = chi_archive_game(reader, number, &arena, &game);
+		if (rc == CHI_NONE) {
+			continue;
+		}
+		must(rc, "game");
+		games++;
 		must(chi_pgn_write(&game, &out), "PGN");
 	}
 	chi_archive_reader_end(reader);

@@ -24,7 +24,9 @@ static bool take_number(const char **at, uint64_t *out)
 	return true;
 }
 
-bool chi_time_control_seconds(const char *at, uint64_t *out)
+/* Seconds that a player has for 40 moves by a TimeControl tag: periods "moves/seconds" or
+ * "seconds", each with "+increment" or none, between colons. False for other texts. */
+static bool seconds_of_control(const char *at, uint64_t *out)
 {
 	uint64_t left = 40;
 	*out = 0;
@@ -105,6 +107,6 @@ enum chi_speed chi_speed_of(const char *control, size_t control_len, const char 
 		memcpy(text, control, control_len);
 		text[control_len] = '\0';
 	}
-	return chi_time_control_seconds(text, &seconds) ? by_seconds(seconds)
-							: by_event(event, event_len);
+	return seconds_of_control(text, &seconds) ? by_seconds(seconds)
+						  : by_event(event, event_len);
 }

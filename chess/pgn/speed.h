@@ -11,10 +11,6 @@
 /* By enum chi_speed; ended by NULL. */
 extern const char *const chi_speed_names[CHI_SPEEDS + 1];
 
-/* Seconds that a player has for 40 moves by a TimeControl tag: periods "moves/seconds" or
- * "seconds", each with "+increment" or none, between colons. False for other texts. */
-bool chi_time_control_seconds(const char *text, uint64_t *out);
-
 /* By the TimeControl tag, or where that says nothing by the first word of the Event tag that names
  * a speed. Neither text need end with a NUL. */
 enum chi_speed chi_speed_of(const char *control, size_t control_len, const char *event,

@@ -51,7 +51,8 @@ static void put_escaped(FILE *file, const char *text, size_t len)
 	}
 }
 
-void report_text(const struct report *report, const char *text)
+/* A text as it is to be read. */
+static void say_text(const struct report *report, const char *text)
 {
 	put_escaped(report->file, text, strlen(text));
 }
@@ -114,20 +115,20 @@ static void put_word(const struct report *report, const char *word)
 				    "0123456789-._/:=,";
 	(void)fputc(' ', report->file);
 	if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
-		report_text(report, word);
+		say_text(report, word);
 		return;
 	}
-	report_text(report, "'");
+	say_text(report, "'");
 	for (; *word != '\0'; word++) {
 		if (*word == '\'') {
-			report_text(report, "'\\''");
+			say_text(report, "'\\''");
 		} else if (*word == '\n' || *word == '\t') {
 			(void)fputc(*word, report->file);
 		} else {
 			put_escaped(report->file, word, 1);
 		}
 	}
-	report_text(report, "'");
+	say_text(report, "'");
 }
 
 void report_command(const struct report *report, const struct report_command *command, bool in_row)
@@ -156,9 +157,9 @@ void report_begin(const struct report *report, const char *title, const struct c
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
 	      report->file);
-	report_text(report, title);
+	say_text(report, title);
 	fprintf(report->file, "</title>\n<style>%s</style>\n</head>\n<body>\n<h1>", style);
-	report_text(report, title);
+	say_text(report, title);
 	fprintf(report->file,
 		"</h1>\n<dl>\n<dt>Store</dt><dd>%s</dd>\n<dt>Sequence</dt><dd>%" PRIu64
 		"</dd>\n</dl>\n",
@@ -173,9 +174,9 @@ void report_end(const struct report *report)
 void report_section(const struct report *report, const char *title, const char *what)
 {
 	fputs("<h2>", report->file);
-	report_text(report, title);
+	say_text(report, title);
 	fputs("</h2>\n<p class=\"what\">", report->file);
-	report_text(report, what);
+	say_text(report, what);
 	fputs("</p>\n", report->file);
 }
 

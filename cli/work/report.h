@@ -49,8 +49,6 @@ int report_plans(const struct report *report, const struct chi_key *root);
 void report_begin(const struct report *report, const char *title, const struct chi_info *info);
 void report_end(const struct report *report);
 
-/* A text as it is to be read. */
-void report_text(const struct report *report, const char *text);
 void report_section(const struct report *report, const char *title, const char *what);
 /* How to get the same again; `in_row`: within a cell. */
 void report_command(const struct report *report, const struct report_command *command, bool in_row);

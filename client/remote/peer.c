@@ -245,11 +245,6 @@ int chi_peer_queue(struct chi_client *client, struct chi_request *request)
 	return status == CHI_OK && client->peer->out.len >= QUEUE_SIZE ? flush(client) : status;
 }
 
-int chi_peer_flush(struct chi_client *client)
-{
-	return client->peer->out.len > 0 ? flush(client) : CHI_OK;
-}
-
 /* Asks whether the server is alive, once per silence. */
 static int send_ping(struct chi_client *client)
 {

@@ -73,9 +73,8 @@ uint64_t chi_peer_next_id(struct chi_client *client);
 CHI_MUSTUSE int chi_peer_send(struct chi_client *client, struct chi_request *request);
 
 /* The same, but what is sent gathers, so that many small requests take one system call: it goes out
- * when enough has come together, with chi_peer_flush, and before an answer is waited for. */
+ * when enough has come together, and before an answer is waited for. */
 CHI_MUSTUSE int chi_peer_queue(struct chi_client *client, struct chi_request *request);
-CHI_MUSTUSE int chi_peer_flush(struct chi_client *client);
 
 /*
  * The next response, of whichever request; it lives until the next receive or send.

@@ -47,11 +47,6 @@ struct chi_put_request chi_remote_put_request(const struct chi_put_entry *entrie
 /* Before reads: makes answered CHI_ASYNC writes visible. Says nothing of those whose connection
  * broke; that is chi_remote_flush's. */
 CHI_MUSTUSE int chi_remote_settle(struct chi_client *client);
-/* Copies the rows of a probe's answer: their number and keys must be those asked for, and
- * out[i].key is set already. -CHI_EPROTO, and the connection is closed. */
-CHI_MUSTUSE int chi_remote_copy_rows(struct chi_client *client, const struct chi_response *response,
-				     struct chi_row *out, size_t n);
-
 /* ---- Imports (remote_import.c) ----------------------------------------------------------- */
 
 /* Each returns a status with its text in games->client->error, as the backends' calls do. */

@@ -15,8 +15,8 @@
 #define GET_CHUNK 256
 
 /* The answer names its keys: a mix-up on either side shows here and not in a wrong evaluation. */
-int chi_remote_copy_rows(struct chi_client *client, const struct chi_response *response,
-			 struct chi_row *out, size_t n)
+static int copy_rows(struct chi_client *client, const struct chi_response *response,
+		     struct chi_row *out, size_t n)
 {
 	const struct chi_probed *probed = response->body;
 	if (probed->n != n) {
@@ -100,8 +100,7 @@ static int receive_chunk(struct chi_client *client, struct probe *probe)
 	if (response.op != CHI_OP_PROBE) {
 		return chi_peer_fail(client, -CHI_EPROTO, "the answer to probe is of another kind");
 	}
-	return chi_remote_copy_rows(client, &response, probe->rows + i * probe->chunk,
-				    chunk_size(probe, i));
+	return copy_rows(client, &response, probe->rows + i * probe->chunk, chunk_size(probe, i));
 }
 
 static int run_probe(struct chi_client *client, struct probe *probe)

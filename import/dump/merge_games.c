@@ -18,7 +18,8 @@
 /* Games counted in both stores that are named. */
 #define COMMON_TOLD 1000
 
-void chi_merge_tell(const struct chi_merge_apply *apply, uint64_t game, const char *text)
+/* Tells something of the other store. */
+static void tell_merged(const struct chi_merge_apply *apply, uint64_t game, const char *text)
 {
 	const struct chi_import_options *options = &apply->importer->options;
 	const struct chi_import_note note = {.file = "", .game = game, .text = text};
@@ -41,7 +42,7 @@ static void tell_common(const struct chi_merge_apply *apply, const struct chi_ga
 	chi_hex_print(game->id, CHI_GAME_ID_SIZE, id);
 	(void)snprintf(text, sizeof(text), "game %s (%s) is counted in both stores", id,
 		       game->result < CHI_COUNT(results) ? results[game->result] : "?");
-	chi_merge_tell(apply, apply->games, text);
+	tell_merged(apply, apply->games, text);
 }
 
 static int look_up_game(void *context, const struct chi_game_id *game, struct chi_fault *fault)
@@ -191,7 +192,7 @@ static int join_name(void *context, const struct chi_dump_name *name)
 			    ours[name->root - 1], apply->fault);
 	if (rc == -CHI_EINVAL) {
 		(void)snprintf(text, sizeof(text), "an alias is left out: %s", apply->fault->text);
-		chi_merge_tell(apply, 0, text);
+		tell_merged(apply, 0, text);
 		apply->fault->text[0] = '\0';
 	}
 	return rc < 0 && rc != -CHI_EINVAL ? rc : CHI_OK;
@@ -236,7 +237,7 @@ static int take_gameset(void *context, const struct chi_dump_text *name,
 	int rc = chi_load_gameset(apply->load, name->at, name->len, filter->at, filter->len,
 				  apply->fault);
 	if (rc == -CHI_EEXIST) {
-		chi_merge_tell(apply, 0, apply->fault->text);
+		tell_merged(apply, 0, apply->fault->text);
 		apply->fault->text[0] = '\0';
 	}
 	return rc < 0 && rc != -CHI_EEXIST ? rc : CHI_OK;

@@ -29,9 +29,6 @@ struct chi_merge_apply {
 	struct chi_fault *fault; /* where it cannot be handed on */
 };
 
-/* Tells something of the other store. */
-void chi_merge_tell(const struct chi_merge_apply *apply, uint64_t game, const char *text);
-
 /* Games, names and what follows from them: before the positions. */
 CHI_MUSTUSE int chi_merge_games(struct chi_merge_apply *apply, struct chi_fault *fault);
 

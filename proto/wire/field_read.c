@@ -74,27 +74,3 @@ bool chi_field_next_any(struct chi_reader *r, struct chi_field *out)
 	read_content(r, out);
 	return !r->bad;
 }
-
-/* Each packed number ends with a byte below 128, so counting those is counting numbers. */
-size_t chi_field_numbers(const struct chi_field *field)
-{
-	if (field->type != CHI_WIRE_BYTES) {
-		return 1;
-	}
-	size_t n = 0;
-	for (size_t i = 0; i < field->len; i++) {
-		n += field->bytes[i] < 0x80;
-	}
-	return n;
-}
-
-size_t chi_fields_of(const uint8_t *bytes, size_t len, uint32_t number)
-{
-	struct chi_reader r = chi_reader_of(bytes, len);
-	struct chi_field field;
-	size_t n = 0;
-	while (chi_field_next(&r, &field)) {
-		n += field.number == number;
-	}
-	return n;
-}

@@ -71,9 +71,3 @@ static inline bool chi_field_next(struct chi_reader *r, struct chi_field *out)
 	r->at = at + 2 + out->len;
 	return true;
 }
-
-/* How many numbers a field of a repeated one holds: packed, or one by itself. */
-size_t chi_field_numbers(const struct chi_field *field);
-
-/* How many fields of that number a message has. */
-size_t chi_fields_of(const uint8_t *bytes, size_t len, uint32_t number);

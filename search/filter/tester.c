@@ -484,13 +484,6 @@ const char *chi_tester_unknown(const struct chi_tester *tester, size_t i)
 	return i < tester->n_unknown ? tester->unknown[i] : NULL;
 }
 
-const struct chi_name_ids *chi_tester_ids(const struct chi_tester *tester, size_t i, bool second)
-{
-	const struct chi_term *term = &tester->terms->term[i];
-	return is_name_term(term) && (!second || term->opponent != 0) ? &tester->names[i][second]
-								      : NULL;
-}
-
 /* ---- Games of no store -------------------------------------------------------------------- */
 
 int chi_unstored_parse(const char *text, struct chi_terms *out, struct chi_fault *fault)

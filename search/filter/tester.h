@@ -51,6 +51,3 @@ void chi_tester_run(const struct chi_tester *tester, size_t i,
 
 /* The text of the i-th name that is in no game; NULL: there are no more. */
 const char *chi_tester_unknown(const struct chi_tester *tester, size_t i);
-
-/* The numbers of names that term `i` stands for, `second` for its opponent's; NULL: it has none. */
-const struct chi_name_ids *chi_tester_ids(const struct chi_tester *tester, size_t i, bool second);

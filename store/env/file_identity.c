@@ -153,8 +153,3 @@ int chi_dir_changed(struct chi_dir *store, bool *changed, struct chi_fault *faul
 	*changed = !same;
 	return error == 0 ? CHI_OK : chi_lmdb_fault(fault, error, "look at", path);
 }
-
-bool chi_dir_same(const struct chi_dir *a, const struct chi_dir *b)
-{
-	return a->env == b->env;
-}

@@ -21,6 +21,3 @@ struct chi_read {
 /* True if the snapshot's position tree can be descended, in read->descent. `n` look-ups are to
  * come, which may get it a guide; 0 where threads share it, after a first call. */
 bool chi_read_can_descend(struct chi_read *read, size_t n);
-
-/* A thread's place to start in the pool. */
-unsigned chi_pool_place(void);

@@ -184,20 +184,3 @@ int chi_archive_traits(struct chi_archive_reader *reader, uint32_t number, struc
 	chi_traits_end(out);
 	return rc == CHI_NONE ? CHI_OK : rc;
 }
-
-int chi_archive_next(struct chi_archive_reader *reader, uint32_t from, uint32_t *out)
-{
-	struct chi_columns_reader *columns = &reader->columns;
-	const struct chi_columns_chunk *chunk = &columns->chunk;
-	int rc = from - chunk->first < chunk->n ? CHI_OK : chi_columns_seek(columns, from);
-	for (; rc == CHI_OK; rc = chi_columns_next(columns)) {
-		uint32_t row = from > chunk->first ? from - chunk->first : 0;
-		for (; row < chunk->n; row++) {
-			if (chi_column_value(chunk, CHI_COLUMN_RESULT, row) < CHI_ROW_REMOVED) {
-				*out = chunk->first + row;
-				return CHI_OK;
-			}
-		}
-	}
-	return rc;
-}

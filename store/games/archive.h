@@ -85,9 +85,6 @@ CHI_MUSTUSE int chi_archive_moves(struct chi_archive_reader *reader, uint32_t nu
 CHI_MUSTUSE int chi_archive_traits(struct chi_archive_reader *reader, uint32_t number,
 				   struct chi_traits *out);
 
-/* The first number of `from` or more that a game has. CHI_NONE: there is none. */
-CHI_MUSTUSE int chi_archive_next(struct chi_archive_reader *reader, uint32_t from, uint32_t *out);
-
 /* ---- Writing ----------------------------------------------------------------------------- */
 
 /* Appends games in one write transaction. */
@@ -102,21 +99,13 @@ CHI_MUSTUSE int chi_archive_writer_new(MDB_txn *txn, const struct chi_archive_tr
 void chi_archive_writer_free(struct chi_archive_writer *writer);
 
 /*
- * Appends a game that chi_game_pack made the bytes of. Its number must be greater than all before:
- * -CHI_EINVAL. `source`: the name's id, 0: none. `head`: as it is in the columns; may be NULL.
+ * Appends a game that chi_game_pack made the bytes of, opened, maybe out of another store's
+ * archive. Its number must be greater than all before: -CHI_EINVAL. `source`: the name's id, 0:
+ * none. `head`: as it is in the columns; may be NULL.
  */
-CHI_MUSTUSE int chi_archive_append(struct chi_archive_writer *writer, uint32_t number,
-				   uint32_t source, const uint8_t *packed, size_t len,
-				   struct chi_game_head *head);
-
-/* The same, of a game that is packed and opened, maybe out of another store's archive. */
 CHI_MUSTUSE int chi_archive_append_packed(struct chi_archive_writer *writer, uint32_t number,
 					  uint32_t source, const struct chi_packed_game *packed,
 					  struct chi_game_head *head);
-
-/* Packs and appends a game under its head's number and with its head's source: names, date and so
- * on follow from its tags. Also -CHI_ETOOBIG and whatever chi_game_pack returns. */
-CHI_MUSTUSE int chi_archive_put(struct chi_archive_writer *writer, const struct chi_game *game);
 
 /* Writes what is kept of games: before the commit, and before anything else reads or changes the
  * trees. Names are flushed by chi_names_flush, traits by chi_traits_flush. */

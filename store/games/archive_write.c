@@ -18,7 +18,6 @@ struct chi_archive_writer {
 	struct chi_bodies_writer *bodies;
 	struct chi_traits_writer *traits;
 	struct chi_archive_reader *reader; /* of chi_archive_remove */
-	struct chi_buffer packed;	   /* of chi_archive_put */
 };
 
 static void freep(struct chi_archive_writer **writer)
@@ -38,7 +37,6 @@ int chi_archive_writer_new(MDB_txn *txn, const struct chi_archive_trees *trees,
 	writer->trees = *trees;
 	writer->names = names;
 	writer->traits = traits;
-	chi_buffer_init(&writer->packed, 2 * (size_t)CHI_BODY_MAX);
 	int rc = chi_columns_writer_new(txn, trees->columns, &writer->columns);
 	rc = rc == CHI_OK ? chi_bodies_writer_new(txn, trees->games, &writer->bodies) : rc;
 	if (rc != CHI_OK) {
@@ -55,7 +53,6 @@ void chi_archive_writer_free(struct chi_archive_writer *writer)
 		chi_columns_writer_free(writer->columns);
 		chi_bodies_writer_free(writer->bodies);
 		chi_archive_reader_free(writer->reader);
-		chi_buffer_deinit(&writer->packed);
 		free(writer);
 	}
 }
@@ -100,24 +97,6 @@ int chi_archive_append_packed(struct chi_archive_writer *writer, uint32_t number
 		*head = row;
 	}
 	return rc;
-}
-
-int chi_archive_append(struct chi_archive_writer *writer, uint32_t number, uint32_t source,
-		       const uint8_t *packed, size_t len, struct chi_game_head *head)
-{
-	struct chi_packed_game game;
-	int rc = chi_packed_open(packed, len, &game);
-	return rc == CHI_OK ? chi_archive_append_packed(writer, number, source, &game, head) : rc;
-}
-
-int chi_archive_put(struct chi_archive_writer *writer, const struct chi_game *game)
-{
-	struct chi_buffer *packed = &writer->packed;
-	chi_buffer_consume(packed, packed->len);
-	int rc = chi_game_pack(game, NULL, packed);
-	return rc == CHI_OK ? chi_archive_append(writer, game->head.number, game->head.source,
-						 chi_buffer_bytes(packed), packed->len, NULL)
-			    : rc;
 }
 
 int chi_archive_flush(struct chi_archive_writer *writer)

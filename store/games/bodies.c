@@ -86,32 +86,3 @@ int chi_bodies_read(struct chi_bodies_reader *reader, uint32_t number, struct ch
 	*out = bodies_at(&reader->chunk, number - reader->chunk.first);
 	return out->parts[CHI_BODY_SHAPE].len > 0 ? CHI_OK : CHI_NONE;
 }
-
-/* The first one in the chunk; false if there is none. */
-static bool next_here(const struct bodies *chunk, uint32_t from, uint32_t *out)
-{
-	uint32_t row = from > chunk->first ? from - chunk->first : 0;
-	for (; row < chunk->n; row++) {
-		if (chunk->ends[CHI_BODY_SHAPE][row + 1] > chunk->ends[CHI_BODY_SHAPE][row]) {
-			*out = chunk->first + row;
-			return true;
-		}
-	}
-	return false;
-}
-
-int chi_bodies_next(struct chi_bodies_reader *reader, uint32_t from, uint32_t *out)
-{
-	MDB_val key;
-	MDB_val value;
-	int rc = CHI_OK;
-	if (!covers(&reader->chunk, from)) {
-		rc = chi_number_seek(reader->cursor, CHI_CHAIN_GAMES, from, &key, &value);
-		rc = enter(reader, rc, &key, &value);
-	}
-	while (rc == CHI_OK && !next_here(&reader->chunk, from, out)) {
-		rc = chi_chain_step(reader->cursor, CHI_CHAIN_GAMES, &key, &value, MDB_NEXT);
-		rc = enter(reader, rc, &key, &value);
-	}
-	return rc;
-}

@@ -45,9 +45,6 @@ CHI_MUSTUSE int chi_bodies_open(struct chi_bodies_reader *reader, const MDB_val 
 CHI_MUSTUSE int chi_bodies_read(struct chi_bodies_reader *reader, uint32_t number,
 				struct chi_body *out);
 
-/* The first number of `from` or more that has a body. CHI_NONE: there is none. */
-CHI_MUSTUSE int chi_bodies_next(struct chi_bodies_reader *reader, uint32_t from, uint32_t *out);
-
 /* ---- Writing ----------------------------------------------------------------------------- */
 
 /* Appends and removes; keeps the games of the last chunk in memory until they fill one, or are

@@ -16,7 +16,8 @@ void chi_load_put_down(struct chi_load *load)
 	load->cursor = NULL;
 }
 
-int chi_load_put_last(struct chi_load *load, MDB_dbi tree, MDB_val *key, MDB_val *value)
+/* Puts the last entry of a tree of LMDB's, at once or in a while; commits at times. */
+static int put_last(struct chi_load *load, MDB_dbi tree, MDB_val *key, MDB_val *value)
 {
 	size_t size = key->mv_size + value->mv_size;
 	int rc = 0;
@@ -40,7 +41,7 @@ int chi_load_put_postings(struct chi_load *load, MDB_val *key, MDB_val *value)
 	MDB_dbi tree = load->archive.postings;
 	struct chi_chain_at *chain = &load->postings_chain;
 	int rc = chain->len == 0 ? chi_chain_begin(load->txn, tree, chain) : 0;
-	return rc == 0 ? chi_load_put_last(load, tree, key, chi_chain_sign(chain, key, value)) : rc;
+	return rc == 0 ? put_last(load, tree, key, chi_chain_sign(chain, key, value)) : rc;
 }
 
 int chi_load_end_chains(struct chi_load *load)
@@ -67,7 +68,7 @@ static int put_block(void *context, const uint8_t *low, size_t low_len, const ui
 	MDB_val key = chi_val(low, low_len);
 	MDB_val value = chi_val(bytes, len);
 	*tree_of(load)->bytes += chi_block_taken(low_len, len);
-	return chi_load_put_last(load, tree_of(load)->dbi, &key, &value);
+	return put_last(load, tree_of(load)->dbi, &key, &value);
 }
 
 int chi_load_build(struct chi_load *load, enum chi_tree_kind kind)

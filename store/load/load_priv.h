@@ -158,10 +158,6 @@ static inline struct chi_store_state *chi_load_state(struct chi_load *load)
 /* Begins with the first block of an empty tree. */
 CHI_MUSTUSE int chi_load_build(struct chi_load *load, enum chi_tree_kind kind);
 
-/* Puts the last entry of a tree of LMDB's, at once or in a while; commits at times. */
-CHI_MUSTUSE int chi_load_put_last(struct chi_load *load, MDB_dbi tree, MDB_val *key,
-				  MDB_val *value);
-
 /* The next entry. MDB_KEYEXIST: its key is not greater than all before. */
 CHI_MUSTUSE int chi_load_append(struct chi_load *load, const MDB_val *key, const MDB_val *value);
 

@@ -20,61 +20,35 @@ void chi_member_key(enum chi_name_kind kind, uint32_t root, uint32_t member,
 	chi_name_put32(out + 6, member);
 }
 
-struct members {
-	chi_alias_visit *visit;
-	void *context;
-};
-
-static int visit_member(void *context, const MDB_val *key, const MDB_val *value)
+static int add_member(void *context, const MDB_val *key, const MDB_val *value)
 {
-	const struct members *members = context;
 	const uint8_t *bytes = key->mv_data;
 	(void)value;
-	return key->mv_size == CHI_MEMBER_KEY
-		       ? members->visit(members->context, chi_name_get32(bytes + 2),
-					chi_name_get32(bytes + 6))
-		       : -CHI_ECORRUPT;
-}
-
-/* Calls for each member whose key begins as that of this root's members, or of all. */
-static int visit_members(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t root,
-			 chi_alias_visit *visit, void *context)
-{
-	uint8_t bytes[CHI_MEMBER_KEY];
-	const MDB_val from = {sizeof(bytes), bytes};
-	struct members members = {visit, context};
-	chi_member_key(kind, root, 0, bytes);
-	return chi_chain_walk(txn, dbi, CHI_CHAIN_NAMES, &from, root != 0 ? 6 : 2, visit_member,
-			      &members);
-}
-
-int chi_names_aliases(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, chi_alias_visit *visit,
-		      void *context)
-{
-	return visit_members(txn, dbi, kind, 0, visit, context);
-}
-
-static int add_member(void *context, uint32_t root, uint32_t member)
-{
-	(void)root;
-	return chi_name_ids_add(context, member);
+	return key->mv_size == CHI_MEMBER_KEY ? chi_name_ids_add(context, chi_name_get32(bytes + 6))
+					      : -CHI_ECORRUPT;
 }
 
 int chi_names_group(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id,
 		    struct chi_name_ids *out)
 {
 	struct chi_name name;
+	uint8_t bytes[CHI_MEMBER_KEY];
+	const MDB_val from = {sizeof(bytes), bytes};
 	int rc = chi_name_text(txn, dbi, kind, id, &name);
 	if (rc != CHI_OK) {
 		return rc;
 	}
 	uint32_t root = name.root != 0 ? name.root : id;
+	chi_member_key(kind, root, 0, bytes);
 	rc = chi_name_ids_add(out, root);
-	return rc == CHI_OK ? visit_members(txn, dbi, kind, root, add_member, out) : rc;
+	/* The keys of its members differ in their last number. */
+	return rc == CHI_OK ? chi_chain_walk(txn, dbi, CHI_CHAIN_NAMES, &from, 6, add_member, out)
+			    : rc;
 }
 
-int chi_names_fide_of(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
-		      const struct chi_name_ids *ids, uint32_t *fide)
+/* Of so many names the FIDE id that one of them has; 0: none has. */
+static int fide_of_names(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
+			 const struct chi_name_ids *ids, uint32_t *fide)
 {
 	*fide = 0;
 	for (size_t i = 0; *fide == 0 && i < ids->n; i++) {
@@ -138,8 +112,8 @@ static int check_fides(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
 	uint32_t y;
 	struct chi_name one;
 	struct chi_name other;
-	int rc = chi_names_fide_of(txn, dbi, kind, a, &x);
-	rc = rc == CHI_OK ? chi_names_fide_of(txn, dbi, kind, b, &y) : rc;
+	int rc = fide_of_names(txn, dbi, kind, a, &x);
+	rc = rc == CHI_OK ? fide_of_names(txn, dbi, kind, b, &y) : rc;
 	if (rc != CHI_OK || x == 0 || y == 0 || x == y) {
 		return rc;
 	}
@@ -194,7 +168,7 @@ int chi_names_set_fide(MDB_txn *txn, MDB_dbi dbi, uint32_t id, uint32_t fide, bo
 	struct chi_name name;
 	uint32_t has;
 	int rc = group_of(txn, dbi, CHI_NAME_PLAYER, id, &group, fault);
-	rc = rc == CHI_OK ? chi_names_fide_of(txn, dbi, CHI_NAME_PLAYER, &group, &has) : rc;
+	rc = rc == CHI_OK ? fide_of_names(txn, dbi, CHI_NAME_PLAYER, &group, &has) : rc;
 	rc = rc == CHI_OK ? chi_name_text(txn, dbi, CHI_NAME_PLAYER, id, &name) : rc;
 	bool there = rc == CHI_OK && name.fide == fide;
 	if (rc != CHI_OK || fide == 0 || (there && (name.given || !given))) {

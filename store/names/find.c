@@ -231,14 +231,3 @@ int chi_names_find(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, const cha
 	}
 	return rc == CHI_OK ? add_joined(&finder) : rc;
 }
-
-int chi_names_joined(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id,
-		     struct chi_name_ids *out)
-{
-	struct finder finder = {.txn = txn, .dbi = dbi, .kind = kind, .out = out};
-	struct chi_name name;
-	out->n = 0;
-	int rc = chi_name_text(txn, dbi, kind, id, &name);
-	rc = rc == CHI_OK ? chi_name_ids_add(out, id) : rc;
-	return rc == CHI_OK ? add_joined(&finder) : rc;
-}

@@ -90,10 +90,6 @@ void chi_name_ids_deinit(struct chi_name_ids *ids);
 CHI_MUSTUSE int chi_names_find(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
 			       const char *wanted, struct chi_name_ids *out);
 
-/* All that are joined to the name by aliases or FIDE ids, itself included. CHI_NONE. */
-CHI_MUSTUSE int chi_names_joined(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id,
-				 struct chi_name_ids *out);
-
 /* ---- Numbers for texts ------------------------------------------------------------------- */
 
 /*
@@ -164,11 +160,6 @@ CHI_MUSTUSE int chi_names_unalias(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind 
  * he or one joined to him has another. */
 CHI_MUSTUSE int chi_names_set_fide(MDB_txn *txn, MDB_dbi dbi, uint32_t id, uint32_t fide,
 				   bool given, struct chi_fault *fault);
-
-/* Calls for each name that is joined to another, by root, then by number. */
-typedef int chi_alias_visit(void *context, uint32_t root, uint32_t member);
-CHI_MUSTUSE int chi_names_aliases(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
-				  chi_alias_visit *visit, void *context);
 
 /* ---- Removing ---------------------------------------------------------------------------- */
 

@@ -121,10 +121,6 @@ CHI_MUSTUSE int chi_names_search(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind k
 CHI_MUSTUSE int chi_names_group(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id,
 				struct chi_name_ids *out);
 
-/* Of so many names the FIDE id that one of them has; 0: none has. */
-CHI_MUSTUSE int chi_names_fide_of(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
-				  const struct chi_name_ids *ids, uint32_t *fide);
-
 void chi_member_key(enum chi_name_kind kind, uint32_t root, uint32_t member,
 		    uint8_t out[CHI_MEMBER_KEY]);
 

@@ -21,7 +21,8 @@
 #include "store/record/codec.h"
 #include "store/store.h"
 
-unsigned chi_pool_place(void)
+/* A thread's place to start in the pool. */
+static unsigned pool_place(void)
 {
 	static atomic_uint next;
 	static _Thread_local unsigned place; /* + 1; 0: not given yet */
@@ -92,7 +93,7 @@ static void discard(struct chi_read *read)
 /* A transaction from this thread's slot, or the next that has one. */
 static struct chi_read *pop(struct chi_env *env)
 {
-	unsigned place = chi_pool_place();
+	unsigned place = pool_place();
 	for (unsigned i = 0; i < POOL_SLOTS; i++) {
 		struct chi_pool_slot *slot = &env->pool[(place + i) % POOL_SLOTS];
 		/* The plain look first: an exchange would take the cache line from its owner. */
@@ -110,7 +111,7 @@ static struct chi_read *pop(struct chi_env *env)
 
 static bool push(struct chi_env *env, struct chi_read *read)
 {
-	unsigned place = chi_pool_place();
+	unsigned place = pool_place();
 	for (unsigned i = 0; i < POOL_SLOTS; i++) {
 		struct chi_read *none = NULL;
 		if (atomic_compare_exchange_strong_explicit(

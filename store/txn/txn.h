@@ -48,10 +48,6 @@ int chi_write_stick(struct chi_write *write, int rc);
 /* The failure that stuck, or that this is a child. */
 CHI_MUSTUSE int chi_write_ready(const struct chi_write *write);
 
-/* Begins and ends a write transaction whose place the caller has claimed already. */
-CHI_MUSTUSE int chi_write_open(struct chi_env *env, struct chi_write **out,
-			       struct chi_fault *fault);
-
 /* Puts the strength entry of a record with a known statistic. */
 CHI_MUSTUSE int chi_write_strength(struct chi_write *write, const struct chi_key *key,
 				   const struct chi_record *record);

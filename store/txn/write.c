@@ -52,7 +52,8 @@ static int begin_txn(struct chi_env *env, MDB_txn **txn)
 	return rc;
 }
 
-int chi_write_open(struct chi_env *env, struct chi_write **out, struct chi_fault *fault)
+/* Whose place the caller has claimed already. */
+static int open_write(struct chi_env *env, struct chi_write **out, struct chi_fault *fault)
 {
 	struct chi_write *write = malloc(sizeof(*write));
 	if (write == NULL) {
@@ -99,7 +100,7 @@ int chi_write_begin(struct chi_dir *store, struct chi_write **out, struct chi_fa
 	if (rc < 0) {
 		return rc;
 	}
-	rc = chi_write_open(store->env, out, fault);
+	rc = open_write(store->env, out, fault);
 	if (rc < 0) {
 		chi_env_release(store->env);
 	}

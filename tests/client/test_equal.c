@@ -73,13 +73,22 @@ static const char *const sets[] = {NULL, "", "mine", "won", "none", "a b"};
 static const uint32_t limits[] = {0, 1, 2, 5, 100, CHI_NAMES_MAX, CHI_NAMES_MAX + 1};
 
 /* The row of a field, NULL if there is none, and one time in ten. */
+static const struct chi_member *numbered(const struct chi_message *type, uint32_t field)
+{
+	for (size_t i = 0; i < type->n; i++) {
+		if (type->members[i].field == field) {
+			return &type->members[i];
+		}
+	}
+	return NULL;
+}
+
 static const struct chi_member *member_of(struct seed *seed, const struct chi_message *type,
 					  const char *name)
 {
 	const ProtobufCFieldDescriptor *field =
 		protobuf_c_message_descriptor_get_field_by_name(type->descriptor, name);
-	return field == NULL || seed_below(seed, 10) == 0 ? NULL
-							  : chi_message_member(type, field->id);
+	return field == NULL || seed_below(seed, 10) == 0 ? NULL : numbered(type, field->id);
 }
 
 static void set_text(struct seed *seed, const struct chi_message *type, const char *name,

@@ -48,13 +48,17 @@ static char *written(const char *store, size_t *games)
 {
 	struct source source;
 	struct chi_buffer out;
-	uint32_t number = 1;
 	begin(&source, store);
 	chi_buffer_init(&out, (size_t)256 << 20);
-	for (*games = 0; chi_archive_next(source.reader, number, &number) == CHI_OK; number++) {
+	*games = 0;
+	for (uint32_t number = 1; number <= source.view.last; number++) {
 		struct chi_game game;
 		chi_arena_reset(&source.arena);
-		ok(chi_archive_game(source.reader, number, &source.arena, &game));
+		int rc = chi_archive_game(source.reader, number, &source.arena, &game);
+		if (rc == CHI_NONE) {
+			continue;
+		}
+		ok(rc);
 		ok(chi_pgn_write(&game, &out));
 		(*games)++;
 	}

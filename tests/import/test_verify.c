@@ -629,9 +629,11 @@ static uint64_t sum_games(struct chi_read *read)
 	ok(chi_read_archive(read, &view));
 	ok(chi_archive_reader_new(&reader));
 	ok(chi_archive_reader_begin(reader, view.txn, &view.trees));
-	for (uint32_t number = 0; chi_archive_next(reader, number + 1, &number) == CHI_OK;) {
+	for (uint32_t number = 1; number <= view.last; number++) {
 		chi_arena_reset(&arena);
-		ok(chi_archive_game(reader, number, &arena, &game));
+		if (chi_archive_game(reader, number, &arena, &game) != CHI_OK) {
+			continue;
+		}
 		sum = sum_text(sum, &game.head, sizeof(game.head));
 		sum = sum_text(sum, game.moves, game.n_plies * sizeof(*game.moves));
 		for (size_t i = 0; i < game.n_tags; i++) {

@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/attr.h"
+#include "base/buffer.h"
 #include "store/chain/chain.h"
+#include "store/games/archive.h"
+#include "store/games/body.h"
 #include "tests/store/help.h"
 
 static MDB_dbi tree(struct archive *archive, const char *name, enum chi_chain chain)
@@ -45,4 +49,16 @@ int archive_teardown(void **state)
 	mdb_env_close(archive->env);
 	free(archive);
 	return help_teardown(state);
+}
+
+int archive_put(struct chi_archive_writer *writer, const struct chi_game *game)
+{
+	_cleanup_(chi_buffer_deinit) struct chi_buffer packed;
+	struct chi_packed_game opened;
+	chi_buffer_init(&packed, 2 * (size_t)CHI_BODY_MAX);
+	int rc = chi_game_pack(game, NULL, &packed);
+	rc = rc == CHI_OK ? chi_packed_open(chi_buffer_bytes(&packed), packed.len, &opened) : rc;
+	return rc == CHI_OK ? chi_archive_append_packed(writer, game->head.number,
+							game->head.source, &opened, NULL)
+			    : rc;
 }

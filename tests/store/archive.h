@@ -4,6 +4,7 @@
 
 #include <lmdb.h>
 
+#include "chistore/types.h"
 #include "store/archive_trees.h"
 
 struct archive {
@@ -15,3 +16,8 @@ struct archive {
 /* cmocka's setup and teardown: *state is a struct archive, in a scratch directory. */
 int archive_setup(void **state);
 int archive_teardown(void **state);
+
+/* Packs and appends a game under its head's number and with its head's source. */
+struct chi_archive_writer;
+struct chi_game;
+CHI_MUSTUSE int archive_put(struct chi_archive_writer *writer, const struct chi_game *game);

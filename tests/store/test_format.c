@@ -438,10 +438,10 @@ CASE(test_games_examples, archive_setup, archive_teardown)
 	ok(chi_name_cache_new(1 << 20, &names));
 	ok(chi_traits_writer_new(1 << 20, &traits));
 	ok(chi_archive_writer_new(archive->txn, &archive->trees, names, traits, &writer));
-	ok(chi_archive_put(writer, &game));
+	ok(archive_put(writer, &game));
 	game.head = (struct chi_game_head){.number = 6, .result = CHI_RESULT_WHITE, .source = 300};
 	game.n_plies = 0;
-	ok(chi_archive_put(writer, &game));
+	ok(archive_put(writer, &game));
 	ok(chi_archive_flush(writer));
 	check_chunk(archive->txn, archive->trees.columns, CHI_CHAIN_COLUMNS, "columns-value");
 	check_chunk(archive->txn, archive->trees.games, CHI_CHAIN_GAMES, "games-value");

@@ -45,7 +45,7 @@ static void use_all(void)
 	for (unsigned kind = 1; kind < CHI_NAME_KINDS; kind++) {
 		(void)!chi_names_find(names_txn, names_dbi, kind, "Name7, First0", &ids);
 		(void)!chi_names_find(names_txn, names_dbi, kind, "N", &ids);
-		(void)!chi_names_joined(names_txn, names_dbi, kind, 2, &ids);
+		(void)!chi_names_group(names_txn, names_dbi, kind, 2, &ids);
 		(void)!chi_name_text(names_txn, names_dbi, kind, 33, &name);
 		(void)!chi_names_lookup(names_txn, names_dbi, kind, "Name7, First0", 13, &id);
 		if (chi_names_suspects(names_txn, names_dbi, kind, CHI_ALIKE_INITIAL, &list) ==
