@@ -1,31 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading a Polyglot book (chess/polyglot/polyglot.h). A book holds hashes and no positions, so it
- * is walked from the initial position, breadth first: by every legal move of its positions, and by
- * every reply to a move of the book that leads out of it. What no such walk reaches cannot be
- * identified; it is counted.
+ * Reading a Polyglot book (chess/polyglot/polyglot.h), which holds hashes: what no walk over it
+ * (formats/hash_walk.h) reaches cannot be identified; it is counted.
  */
 #pragma once
 
 #include <signal.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "chistore/types.h"
+#include "formats/hash_walk.h"
 
 struct chi_book;
-
-/* A position of the book; valid during the call that gets it. */
-struct chi_book_position {
-	struct chi_key key;
-	const struct chi_move_stat *moves; /* ascending; the weight as games without result */
-	size_t n_moves;			   /* 1 or more */
-	uint64_t weight;		   /* of all moves together */
-};
-
-/* Returns a status; a negative one ends the walk, which returns it. */
-typedef int chi_book_visit(void *context, const struct chi_book_position *position);
 
 struct chi_book_result {
 	uint64_t entries;
@@ -52,8 +39,8 @@ CHI_MUSTUSE int chi_book_take(uint8_t *bytes, size_t len, struct chi_book **out,
 /* NULL is fine. */
 void chi_book_close(struct chi_book *book);
 
-/* Visits every position that can be reached, once; twice where the book's keys tell positions apart
- * that are the same for us (chess/polyglot/polyglot.h). `cancel` may be NULL; not 0:
- * -CHI_ECANCELED. *result says what was done so far also when it fails. -CHI_ENOMEM. */
-CHI_MUSTUSE int chi_book_walk(struct chi_book *book, chi_book_visit *visit, void *context,
+/* Every position that can be reached, once; twice where the book's keys tell positions apart that
+ * are the same for us (chess/polyglot/polyglot.h). Weights are games without a result, to be added.
+ * Once for a book. *result says what was done so far also when it fails. As chi_hash_walk_run. */
+CHI_MUSTUSE int chi_book_walk(struct chi_book *book, chi_hashed_take *take, void *context,
 			      const volatile sig_atomic_t *cancel, struct chi_book_result *result);

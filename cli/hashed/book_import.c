@@ -1,66 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A book's positions go to the import as lines of JSON. Its weights are no games that were counted:
- * they are stored where nothing was played, as games without result.
- */
+/* A book's weights are no games that were counted: they are stored where nothing was played, as
+ * games without result. */
 #include "cli/hashed/book_import.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
-#include "chess/fen.h"
-#include "chess/key.h"
-#include "chess/notation.h"
 #include "cli/hashed/feeder.h"
 #include "cli/in/files.h"
 #include "cli/out/output.h"
 #include "formats/polyglot.h"
 
-/* Bytes of a move with its weight, and of the rest of a line, at most. */
-#define MOVE_BYTES 64
-#define LINE_BYTES (256 + CHI_FEN_SIZE + CHI_MOVES_MAX * MOVE_BYTES)
-
 struct books {
 	struct feeder feeder;
 	struct chi_book_result total;
 };
-
-/* Writes the position as `import` reads it; `out` has LINE_BYTES. */
-static int print_line(const struct chi_book_position *book, char *out, size_t *len)
-{
-	struct chi_position position;
-	char fen[CHI_FEN_SIZE];
-	char uci[CHI_UCI_SIZE];
-	int status = chi_key_decode(&book->key, &position, NULL);
-	if (status != CHI_OK) {
-		return status;
-	}
-	(void)chi_fen_print(&position, fen);
-	size_t n = (size_t)snprintf(out, LINE_BYTES,
-				    "{\"fen\":\"%s\",\"other\":%" PRIu64 ",\"moves\":", fen,
-				    book->weight);
-	for (size_t i = 0; i < book->n_moves; i++) {
-		const struct chi_move_stat *move = &book->moves[i];
-		(void)chi_uci_print(&position, move->move, uci);
-		n += (size_t)snprintf(out + n, MOVE_BYTES,
-				      "%c{\"uci\":\"%s\",\"other\":%" PRIu64 "}",
-				      i == 0 ? '[' : ',', uci, move->counts.other);
-	}
-	*len = n + (size_t)snprintf(out + n, LINE_BYTES - n, "]}\n");
-	return CHI_OK;
-}
-
-static int visit(void *context, const struct chi_book_position *position)
-{
-	struct books *books = context;
-	size_t len = 0;
-	char *line = feeder_room(&books->feeder, LINE_BYTES);
-	if (line == NULL) {
-		return -CHI_ENOMEM;
-	}
-	int status = print_line(position, line, &len);
-	return status == CHI_OK ? feeder_added(&books->feeder, len) : status;
-}
 
 /* What is odd about the book, and why entries were not met. */
 static void tell_book(const char *path, const struct chi_book_result *r)
@@ -106,7 +59,7 @@ static int feed_book(struct feeder *feeder, const char *path)
 	if (status != CHI_OK) {
 		return import_say_file(&feeder->run, path, fault.text, files_exit_of(status));
 	}
-	status = chi_book_walk(book, visit, books, &cli_stop, &result);
+	status = chi_book_walk(book, feeder_take, feeder, &cli_stop, &result);
 	chi_book_close(book);
 	int code = feeder_end_file(feeder, path, status, result.positions);
 	if (code == EXIT_DONE) {

@@ -1,64 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* A file's positions go to the import as lines of JSON, each with its evaluations. */
+/* A file is walked from the positions of the store, too, if there is one. */
 #include "cli/hashed/exp_import.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "chess/fen.h"
 #include "chess/key.h"
-#include "chess/notation.h"
 #include "cli/hashed/feeder.h"
 #include "cli/in/files.h"
 #include "cli/out/output.h"
 #include "formats/evals/exp.h"
 
-/* Bytes of an evaluation, and of the rest of a line, at most. */
-#define EVAL_BYTES 128
-#define LINE_BYTES (64 + CHI_FEN_SIZE + CHI_EXP_LINES * EVAL_BYTES)
-
 struct exps {
 	struct feeder feeder;
 	struct chi_exp_result total;
 };
-
-/* Writes the position as `import` reads it; `out` has LINE_BYTES. */
-static int print_line(const struct chi_exp_position *at, char *out, size_t *len)
-{
-	struct chi_position position;
-	char fen[CHI_FEN_SIZE];
-	char uci[CHI_UCI_SIZE];
-	int status = chi_key_decode(&at->key, &position, NULL);
-	if (status != CHI_OK) {
-		return status;
-	}
-	(void)chi_fen_print(&position, fen);
-	size_t n = (size_t)snprintf(out, LINE_BYTES, "{\"fen\":\"%s\",\"evals\":", fen);
-	for (size_t i = 0; i < at->n_evals; i++) {
-		const struct chi_eval *eval = &at->evals[i];
-		(void)chi_uci_print(&position, eval->pv[0], uci);
-		n += (size_t)snprintf(out + n, EVAL_BYTES,
-				      "%c{\"multipv\":%d,\"depth\":%" PRIu32 ",\"%s\":%" PRId32
-				      ",\"pv\":[\"%s\"]}",
-				      i == 0 ? '[' : ',', eval->rank + 1, eval->depth,
-				      eval->is_mate ? "mate" : "cp", eval->score, uci);
-	}
-	*len = n + (size_t)snprintf(out + n, LINE_BYTES - n, "]}\n");
-	return CHI_OK;
-}
-
-static int visit(void *context, const struct chi_exp_position *position)
-{
-	struct exps *exps = context;
-	size_t len = 0;
-	char *line = feeder_room(&exps->feeder, LINE_BYTES);
-	if (line == NULL) {
-		return -CHI_ENOMEM;
-	}
-	int status = print_line(position, line, &len);
-	return status == CHI_OK ? feeder_added(&exps->feeder, len) : status;
-}
 
 static int scan_roots(struct exps *exps, struct chi_client *client, struct chi_exp *exp)
 {
@@ -133,7 +89,7 @@ static int feed_exp(struct exps *exps, const char *path, struct chi_exp *exp)
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	int status = chi_exp_walk(exp, visit, exps, &cli_stop, &result);
+	int status = chi_exp_walk(exp, feeder_take, &exps->feeder, &cli_stop, &result);
 	code = feeder_end_file(&exps->feeder, path, status, result.positions);
 	if (code == EXIT_DONE) {
 		add_up(&exps->total, &result);

@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/hashed/feeder.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "chess/fen.h"
+#include "chess/key.h"
+#include "chess/notation.h"
+#include "formats/evals/exp.h"
+
 /* Lines are sent when there are so many bytes of them. */
 #define PIECE ((size_t)256 << 10)
 
-/* The longest line, generously. */
-#define LINE_MAX_BYTES ((size_t)1 << 20)
+/* Bytes of a move or an evaluation, and of a line, at most. */
+#define ITEM_BYTES 128
+#define LINE_BYTES ((size_t)1 << 16)
+_Static_assert(256 + CHI_FEN_SIZE + (CHI_MOVES_MAX + CHI_EXP_LINES) * ITEM_BYTES < LINE_BYTES,
+	       "any position fits");
 
 static void report_note(void *context, const struct chi_import_note *note)
 {
@@ -16,11 +27,6 @@ static void report_note(void *context, const struct chi_import_note *note)
 	}
 }
 
-char *feeder_room(struct feeder *feeder, size_t most)
-{
-	return (char *)chi_buffer_reserve(&feeder->text, most);
-}
-
 static int send_lines(struct feeder *feeder)
 {
 	struct chi_buffer *text = &feeder->text;
@@ -29,9 +35,56 @@ static int send_lines(struct feeder *feeder)
 	return status;
 }
 
-int feeder_added(struct feeder *feeder, size_t len)
+/* What a book says of the position, or a file of evaluations. */
+static size_t print_moves(const struct chi_position *position, const struct chi_record *record,
+			  char *out)
 {
-	chi_buffer_added(&feeder->text, len);
+	char uci[CHI_UCI_SIZE];
+	size_t n = (size_t)snprintf(out, LINE_BYTES,
+				    ",\"other\":%" PRIu64 ",\"moves\":", record->counts.other);
+	for (size_t i = 0; i < record->n_moves; i++) {
+		const struct chi_move_stat *move = &record->moves[i];
+		(void)chi_uci_print(position, move->move, uci);
+		n += (size_t)snprintf(out + n, ITEM_BYTES,
+				      "%c{\"uci\":\"%s\",\"other\":%" PRIu64 "}",
+				      i == 0 ? '[' : ',', uci, move->counts.other);
+	}
+	return n;
+}
+
+static size_t print_evals(const struct chi_position *position, const struct chi_record *record,
+			  char *out)
+{
+	char uci[CHI_UCI_SIZE];
+	size_t n = (size_t)snprintf(out, LINE_BYTES, ",\"evals\":");
+	for (size_t i = 0; i < record->n_evals; i++) {
+		const struct chi_eval *eval = &record->evals[i];
+		(void)chi_uci_print(position, eval->pv[0], uci);
+		n += (size_t)snprintf(out + n, ITEM_BYTES,
+				      "%c{\"multipv\":%d,\"depth\":%" PRIu32 ",\"%s\":%" PRId32
+				      ",\"pv\":[\"%s\"]}",
+				      i == 0 ? '[' : ',', eval->rank + 1, eval->depth,
+				      eval->is_mate ? "mate" : "cp", eval->score, uci);
+	}
+	return n;
+}
+
+int feeder_take(void *context, const struct chi_put_entry *put)
+{
+	struct feeder *feeder = context;
+	struct chi_position position;
+	char fen[CHI_FEN_SIZE];
+	char *line = (char *)chi_buffer_reserve(&feeder->text, LINE_BYTES);
+	int status = line != NULL ? chi_key_decode(&put->key, &position, NULL) : -CHI_ENOMEM;
+	if (status != CHI_OK) {
+		return status;
+	}
+	(void)chi_fen_print(&position, fen);
+	size_t n = (size_t)snprintf(line, LINE_BYTES, "{\"fen\":\"%s\"", fen);
+	n += put->record.n_moves > 0 ? print_moves(&position, &put->record, line + n)
+				     : print_evals(&position, &put->record, line + n);
+	n += (size_t)snprintf(line + n, 4, "]}\n");
+	chi_buffer_added(&feeder->text, n);
 	return feeder->text.len >= PIECE ? send_lines(feeder) : CHI_OK;
 }
 
@@ -73,7 +126,7 @@ int feeder_run(struct cli *cli, struct feeder *feeder, int n, char **paths, feed
 	feeder->run.options.kind = CHI_IMPORT_PUT;
 	feeder->run.options.format = CHI_FORMAT_JSONL;
 	feeder->run.options.report = report_note;
-	chi_buffer_init(&feeder->text, PIECE + LINE_MAX_BYTES);
+	chi_buffer_init(&feeder->text, PIECE + LINE_BYTES);
 	int code = import_store(cli, &feeder->run, 0, feed_files, done, &feeding);
 	chi_buffer_deinit(&feeder->text);
 	return code;

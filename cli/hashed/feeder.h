@@ -19,12 +19,8 @@ typedef int feeder_file(struct feeder *feeder, const char *path);
 int feeder_run(struct cli *cli, struct feeder *feeder, int n, char **paths, feeder_file *feed,
 	       import_done *done);
 
-/* Room for a line of at most `most` bytes, as many as the feeder's lines ever have; NULL: no
- * memory. */
-char *feeder_room(struct feeder *feeder, size_t most);
-
-/* The line has `len` bytes. A status of the import. */
-CHI_MUSTUSE int feeder_added(struct feeder *feeder, size_t len);
+/* A chi_hashed_take, whose context is the feeder: the line that the import reads as that put. */
+CHI_MUSTUSE int feeder_take(void *feeder, const struct chi_put_entry *put);
 
 /* All of a file was added, `positions` of them, unless `status` says why not. Returns an exit code.
  */

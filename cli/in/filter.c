@@ -2,163 +2,19 @@
 /* Options that choose positions, to a scan's spec. */
 #include "cli/in/filter.h"
 
-#include <string.h>
-
 #include "base/evidence.h"
-#include "base/num.h"
-#include "formats/range.h"
+#include "formats/scan_text.h"
 
-/* A board holds at most this many pieces that a key can name. */
-#define PIECES_MAX 32
-
-/* Hundredths as everywhere in the code; "-" and 0 both mean not known. */
-int filter_band(struct cli *cli, const struct cli_option *option, const char *value, void *out)
+/* The fault begins with the option's name. */
+int filter_value(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
-	size_t whole = strcspn(value, ".");
-	uint64_t most = 0;
-	if (chi_chi2_parse(value, strlen(value), out) != CHI_OK) {
-		return cli_usage(cli, "--%s: '%s' is not a number", option->name, value);
-	}
-	/* A value to be stored is clamped; a bound that is would ask for something else. */
-	if (value[0] != '-' && chi_num_u64(value, whole, CHI_CHI2_MAX / 100, &most) != CHI_OK) {
-		return cli_usage(cli, "--%s: '%s' is above %d.%02d, the largest statistic",
-				 option->name, value, CHI_CHI2_MAX / 100, CHI_CHI2_MAX % 100);
-	}
-	return EXIT_DONE;
-}
-
-int filter_pieces(struct cli *cli, const struct cli_option *option, const char *value, void *out)
-{
-	struct chi_filter *filter = out;
-	uint64_t low = 0;
-	uint64_t high = 0;
-	if (!chi_range_number(value, 1, PIECES_MAX, &low, &high)) {
-		return cli_usage(cli, "--%s: '%s' is no range such as 3..5 within 1..%d",
-				 option->name, value, PIECES_MAX);
-	}
-	filter->pieces_min = (uint8_t)low;
-	filter->pieces_max = (uint8_t)high;
-	return EXIT_DONE;
-}
-
-static int take_range(struct cli *cli, const struct cli_option *option, const char *value,
-		      chi_range_reader *read, const char *example, struct chi_range *range)
-{
-	if (!read(value, range)) {
-		return cli_usage(cli, "--%s: '%s' is no range such as %s", option->name, value,
-				 example);
-	}
-	if (range->min > range->max) {
-		return cli_usage(cli, "--%s: in '%s' the lower bound is above the upper one",
-				 option->name, value);
-	}
-	return EXIT_DONE;
-}
-
-int filter_score(struct cli *cli, const struct cli_option *option, const char *value, void *out)
-{
-	struct chi_range range;
-	int code = take_range(cli, option, value, chi_range_percent, "62..65", &range);
-	*(struct chi_range *)out = range;
-	return code;
-}
-
-/* Its numbers are as far from even as those of evaluations. */
-static bool read_performance(const char *value, struct chi_range *out)
-{
-	return strchr(value, '#') == NULL && chi_range_eval(value, out);
-}
-
-/* A band of the statistic. */
-int filter_performance(struct cli *cli, const struct cli_option *option, const char *value,
-		       void *out)
-{
-	struct chi_scan_spec *spec = out;
-	struct chi_range range;
-	int code = take_range(cli, option, value, read_performance,
-			      "2.., ..-2 or -1..1 within -126..126", &range);
-	if (code == EXIT_DONE) {
-		spec->chi2_min = range.min;
-		spec->chi2_max = range.max;
-	}
-	return code;
-}
-
-int filter_eval(struct cli *cli, const struct cli_option *option, const char *value, void *out)
-{
-	struct chi_range range;
-	int code = take_range(cli, option, value, chi_range_eval,
-			      "0.95..1.05, -2.. or #5..#1 within -126..126 and #-1..#1", &range);
-	*(struct chi_range *)out = range;
-	return code;
-}
-
-int filter_ply(struct cli *cli, const struct cli_option *option, const char *value, void *out)
-{
-	struct chi_range range;
-	int code = take_range(cli, option, value, chi_range_ply, "10..20 within 0..4096", &range);
-	*(struct chi_range *)out = range;
-	return code;
-}
-
-int filter_engines(struct cli *cli, const struct cli_option *option, const char *value, void *out)
-{
-	uint64_t n = 0;
-	if (chi_num_u64(value, strlen(value), CHI_EVALS_MAX, &n) != CHI_OK) {
-		return cli_usage(cli, "--%s: '%s' is no number from 0 to %d", option->name, value,
-				 CHI_EVALS_MAX);
-	}
-	*(uint8_t *)out = (uint8_t)n;
-	return EXIT_DONE;
-}
-
-int filter_engine(struct cli *cli, const struct cli_option *option, const char *value, void *out)
-{
-	size_t len = strlen(value);
-	if (len == 0 || len > CHI_ENGINE_MAX || !chi_utf8_valid(value, len)) {
-		return cli_usage(cli, "--%s: a pattern has 1 to %d bytes of UTF-8", option->name,
-				 CHI_ENGINE_MAX);
-	}
-	memcpy(out, value, len + 1);
-	return EXIT_DONE;
-}
-
-int filter_depth(struct cli *cli, const struct cli_option *option, const char *value, void *out)
-{
-	struct chi_range range;
-	int code = take_range(cli, option, value, chi_range_depth, "30.. within 0..65535", &range);
-	*(struct chi_range *)out = range;
-	return code;
-}
-
-int filter_eval_date(struct cli *cli, const struct cli_option *option, const char *value, void *out)
-{
-	struct chi_evidence *evidence = out;
-	if (!chi_range_time(value, &evidence->since, &evidence->until)) {
-		return cli_usage(cli, "--%s: '%s' is no span such as 2023.. or 2024-05..2024-06",
-				 option->name, value);
-	}
-	if (evidence->until != 0 && evidence->since > evidence->until) {
-		return cli_usage(cli, "--%s: in '%s' the first is after the last", option->name,
-				 value);
-	}
-	return EXIT_DONE;
+	struct chi_fault fault = {.text = ""};
+	return chi_scan_text(option->name, value, out, &fault) == CHI_OK
+		       ? EXIT_DONE
+		       : cli_usage(cli, "--%s", fault.text);
 }
 
 const char *const filter_sides[] = {[CHI_SIDE_WHITE] = "w", [CHI_SIDE_BLACK] = "b"};
-
-/* The fault begins with "material", so the dashes make it the option's name. */
-int filter_material(struct cli *cli, const struct cli_option *option, const char *value, void *out)
-{
-	struct chi_filter *filter = out;
-	struct chi_fault fault = {.text = ""};
-	(void)option;
-	if (chi_material_parse(value, strlen(value), &filter->material, &fault) != CHI_OK) {
-		return cli_usage(cli, "--%s", fault.text);
-	}
-	filter->has_material = true;
-	return EXIT_DONE;
-}
 
 int filter_check(struct cli *cli, const struct chi_scan_spec *spec)
 {

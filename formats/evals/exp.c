@@ -13,10 +13,9 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
-#include "chess/key.h"
-#include "chess/movegen.h"
 #include "chess/polyglot/polyglot.h"
 #include "formats/evals/stockfish.h"
+#include "formats/hash_walk.h"
 #include "formats/source.h"
 
 static const char version_1[] = "SugaR";
@@ -39,33 +38,22 @@ _Static_assert(sizeof(struct entry) == CHI_EXP_ENTRY, "they take the place of th
 /* Bytes of another version's name that are repeated, at most. */
 #define VERSION_SHOWN 28
 
-/* A position that is to be visited. */
-struct pending {
-	struct chi_key key;
-	uint64_t theirs; /* its key in the file, without a counter */
-};
-
 /* The lines of the position that is visited. */
 struct lines {
 	size_t n;
 	struct chi_eval evals[CHI_EXP_LINES + 1];
 	int16_t values[CHI_EXP_LINES + 1];
 	chi_move moves[CHI_EXP_LINES + 1];
-	size_t n_played;
-	chi_move played[CHI_MOVES_MAX]; /* all that the file has, once each */
+	struct chi_hash_moves played;
 };
 
 struct chi_exp {
+	struct chi_hash_walk
+		walk; /* places are keys in the file, without a counter; hashes reduced */
 	struct chi_sf_keys keys;
 	uint8_t *bytes;
 	struct entry *entries; /* the same memory */
 	size_t n;
-	uint64_t *filter; /* bit `reduced & filter_mask` is set for each entry */
-	size_t filter_mask;
-	struct pending *queue;
-	size_t head;
-	size_t tail;
-	size_t room;
 	struct lines lines;
 	struct chi_exp_result result;
 };
@@ -80,9 +68,8 @@ void chi_exp_close(struct chi_exp *exp)
 	if (exp == NULL) {
 		return;
 	}
+	chi_hash_walk_deinit(&exp->walk);
 	free(exp->bytes);
-	free(exp->filter);
-	free(exp->queue);
 	free(exp);
 }
 
@@ -193,56 +180,6 @@ static void make_entries(struct chi_exp *exp, bool sugar)
 	qsort(exp->entries, exp->n, sizeof(*exp->entries), compare_entries);
 }
 
-static int make_filter(struct chi_exp *exp)
-{
-	size_t bits = 64;
-	while (bits < 16 * exp->n) {
-		bits *= 2;
-	}
-	exp->filter_mask = bits - 1;
-	exp->filter = calloc(bits / 64, sizeof(*exp->filter));
-	for (size_t i = 0; exp->filter != NULL && i < exp->n; i++) {
-		size_t bit = (size_t)exp->entries[i].reduced & exp->filter_mask;
-		exp->filter[bit / 64] |= UINT64_C(1) << bit % 64;
-	}
-	return exp->filter != NULL ? CHI_OK : -CHI_ENOMEM;
-}
-
-int chi_exp_take(uint8_t *bytes, size_t len, struct chi_exp **out, struct chi_fault *fault)
-{
-	*out = NULL;
-	_cleanup_(exp_freep) struct chi_exp *exp = calloc(1, sizeof(*exp));
-	size_t start = 0;
-	if (exp == NULL) {
-		free(bytes);
-		return chi_fault_plain(fault, -CHI_ENOMEM);
-	}
-	exp->bytes = bytes;
-	int status = find_version(bytes, len, &start, fault);
-	if (status != CHI_OK) {
-		return status;
-	}
-	exp->n = (len - start) / CHI_EXP_ENTRY;
-	memmove(bytes, bytes + start, len - start);
-	chi_sf_keys_init(&exp->keys);
-	make_entries(exp, start > 0);
-	if (make_filter(exp) != CHI_OK) {
-		return chi_fault_plain(fault, -CHI_ENOMEM);
-	}
-	*out = exp;
-	exp = NULL;
-	return CHI_OK;
-}
-
-int chi_exp_open(const char *path, struct chi_exp **out, struct chi_fault *fault)
-{
-	uint8_t *bytes = NULL;
-	size_t len = 0;
-	*out = NULL;
-	int status = chi_source_whole(path, "a file of experience", &bytes, &len, fault);
-	return status == CHI_OK ? chi_exp_take(bytes, len, out, fault) : status;
-}
-
 /* ---- The walk ---------------------------------------------------------------------------- */
 
 /* The first entry of a key; n if there is none. */
@@ -262,31 +199,13 @@ static size_t find_entry(const struct chi_exp *exp, uint64_t reduced, uint64_t k
 	return low < exp->n && exp->entries[low].key == key ? low : exp->n;
 }
 
-static int push(struct chi_exp *exp, const struct chi_position *position, uint64_t theirs)
-{
-	if (exp->tail == exp->room) {
-		size_t room = exp->room > 0 ? 2 * exp->room : 256;
-		struct pending *queue = reallocarray(exp->queue, room, sizeof(*queue));
-		if (queue == NULL) {
-			return -CHI_ENOMEM;
-		}
-		exp->queue = queue;
-		exp->room = room;
-	}
-	struct pending *pending = &exp->queue[exp->tail++];
-	*pending = (struct pending){.theirs = theirs};
-	chi_key_encode(position, &pending->key);
-	return CHI_OK;
-}
-
 /* CHI_NONE: the file has no entry for the position with that key, whatever the counter. */
 static int enqueue_key(struct chi_exp *exp, const struct chi_position *position, uint64_t theirs)
 {
 	uint64_t reduced = chi_sf_reduce(&exp->keys, theirs);
-	size_t bit = (size_t)reduced & exp->filter_mask;
 	bool found = false;
 	bool fresh = false;
-	if ((exp->filter[bit / 64] >> bit % 64 & 1) == 0) {
+	if (!chi_hash_walk_may(&exp->walk, reduced)) {
 		return CHI_NONE;
 	}
 	for (size_t i = 0; i < CHI_SF_CLOCKS; i++) {
@@ -297,13 +216,14 @@ static int enqueue_key(struct chi_exp *exp, const struct chi_position *position,
 			exp->entries[at].reached = 1;
 		}
 	}
-	return fresh ? push(exp, position, theirs) : found ? CHI_OK : CHI_NONE;
+	return fresh ? chi_hash_walk_push(&exp->walk, position, theirs) : found ? CHI_OK : CHI_NONE;
 }
 
 /* With the en passant square as engines count it, and as our positions have it, from which export
  * makes files. */
-static int enqueue(struct chi_exp *exp, const struct chi_position *position, int ep)
+static int look_up_exp(struct chi_hash_walk *walk, const struct chi_position *position, int ep)
 {
+	struct chi_exp *exp = (struct chi_exp *)walk;
 	uint64_t theirs = chi_sf_key(&exp->keys, position, ep);
 	int status = enqueue_key(exp, position, theirs);
 	if (ep == position->ep || status < 0) {
@@ -314,55 +234,9 @@ static int enqueue(struct chi_exp *exp, const struct chi_position *position, int
 	return other != CHI_NONE ? other : status;
 }
 
-static int expand(struct chi_exp *exp, const struct chi_position *position, const chi_move *played,
-		  size_t n_played);
-
-/* The position after a move. One that a move of the file leads to and that is not in it is gone
- * through by every reply: an engine learns where it is its own turn. */
-static int go(struct chi_exp *exp, const struct chi_position *position, chi_move move, bool played)
-{
-	struct chi_position next;
-	chi_position_play(position, move, &next);
-	int status = enqueue(exp, &next, chi_polyglot_passed(position, move));
-	return status == CHI_NONE && played ? expand(exp, &next, NULL, 0)
-	       : status < 0		    ? status
-					    : CHI_OK;
-}
-
-/* All positions that a legal move leads to. Recursion ends after one step: no move is `played` in a
- * position that is not in the file. */
-static int expand(struct chi_exp *exp, const struct chi_position *position, const chi_move *played,
-		  size_t n_played)
-{
-	struct chi_move_list list;
-	int status = CHI_OK;
-	chi_movegen_legal(position, &list);
-	for (size_t i = 0; status == CHI_OK && i < list.n; i++) {
-		size_t k = 0;
-		while (k < n_played && played[k] != list.moves[i]) {
-			k++;
-		}
-		status = go(exp, position, list.moves[i], k < n_played);
-	}
-	return status;
-}
-
 int chi_exp_root(struct chi_exp *exp, const struct chi_position *position)
 {
-	int status = enqueue(exp, position, position->ep);
-	return status == CHI_NONE ? expand(exp, position, NULL, 0) : status;
-}
-
-static void add_played(struct lines *lines, chi_move move)
-{
-	for (size_t i = 0; i < lines->n_played; i++) {
-		if (lines->played[i] == move) {
-			return;
-		}
-	}
-	if (lines->n_played < CHI_MOVES_MAX) {
-		lines->played[lines->n_played++] = move;
-	}
+	return chi_hash_walk_root(&exp->walk, position);
 }
 
 /* Where an evaluation belongs; false: before it there is one of its move. */
@@ -412,7 +286,7 @@ static void take_exp_entry(struct chi_exp *exp, const struct chi_position *posit
 		exp->result.illegal++;
 		return;
 	}
-	add_played(&exp->lines, move);
+	chi_hash_moves_add(&exp->lines.played, move);
 	bool scored =
 		entry->value != NO_VALUE && chi_sf_score(position, entry->value, &eval) == CHI_OK;
 	/* Who has a move is not mated yet. */
@@ -424,26 +298,22 @@ static void take_exp_entry(struct chi_exp *exp, const struct chi_position *posit
 }
 
 /* One position: its lines, and what all its legal moves lead to. */
-static int visit_one(struct chi_exp *exp, const struct pending *pending, chi_exp_visit *visit,
-		     void *context)
+static int visit_one(struct chi_hash_walk *walk, const struct chi_hashed *hashed,
+		     const struct chi_position *position, chi_hashed_take *take, void *context)
 {
+	struct chi_exp *exp = (struct chi_exp *)walk;
 	struct lines *lines = &exp->lines;
-	struct chi_position position;
-	uint64_t reduced = chi_sf_reduce(&exp->keys, pending->theirs);
-	int status = chi_key_decode(&pending->key, &position, NULL);
-	if (status != CHI_OK) {
-		return status;
-	}
+	uint64_t reduced = chi_sf_reduce(&exp->keys, hashed->place);
 	lines->n = 0;
-	lines->n_played = 0;
+	lines->played.n = 0;
 	for (size_t k = 0; k < CHI_SF_CLOCKS; k++) {
-		uint64_t key = pending->theirs ^ exp->keys.clock[k];
+		uint64_t key = hashed->place ^ exp->keys.clock[k];
 		for (size_t i = find_entry(exp, reduced, key);
 		     i < exp->n && exp->entries[i].key == key; i++) {
-			take_exp_entry(exp, &position, &exp->entries[i]);
+			take_exp_entry(exp, position, &exp->entries[i]);
 		}
 	}
-	status = expand(exp, &position, lines->played, lines->n_played);
+	int status = chi_hash_walk_expand(walk, position, &lines->played);
 	if (status != CHI_OK || lines->n == 0) {
 		return status;
 	}
@@ -454,8 +324,52 @@ static int visit_one(struct chi_exp *exp, const struct pending *pending, chi_exp
 	}
 	exp->result.positions++;
 	exp->result.lines += lines->n;
-	const struct chi_exp_position at = {pending->key, lines->evals, lines->n};
-	return visit(context, &at);
+	const struct chi_put_entry put = {.key = hashed->key,
+					  .parts = CHI_PUT_EVALS,
+					  .record = {.evals = lines->evals, .n_evals = lines->n}};
+	return take(context, &put);
+}
+
+/* ---- Files ------------------------------------------------------------------------------- */
+
+int chi_exp_take(uint8_t *bytes, size_t len, struct chi_exp **out, struct chi_fault *fault)
+{
+	*out = NULL;
+	_cleanup_(exp_freep) struct chi_exp *exp = calloc(1, sizeof(*exp));
+	size_t start = 0;
+	if (exp == NULL) {
+		free(bytes);
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	exp->bytes = bytes;
+	int status = find_version(bytes, len, &start, fault);
+	if (status != CHI_OK) {
+		return status;
+	}
+	exp->n = (len - start) / CHI_EXP_ENTRY;
+	memmove(bytes, bytes + start, len - start);
+	chi_sf_keys_init(&exp->keys);
+	make_entries(exp, start > 0);
+	exp->walk.look = look_up_exp;
+	exp->walk.visit = visit_one;
+	if (chi_hash_walk_init(&exp->walk, exp->n) != CHI_OK) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	for (size_t i = 0; i < exp->n; i++) {
+		chi_hash_walk_note(&exp->walk, exp->entries[i].reduced);
+	}
+	*out = exp;
+	exp = NULL;
+	return CHI_OK;
+}
+
+int chi_exp_open(const char *path, struct chi_exp **out, struct chi_fault *fault)
+{
+	uint8_t *bytes = NULL;
+	size_t len = 0;
+	*out = NULL;
+	int status = chi_source_whole(path, "a file of experience", &bytes, &len, fault);
+	return status == CHI_OK ? chi_exp_take(bytes, len, out, fault) : status;
 }
 
 static void count_unplaced(struct chi_exp *exp)
@@ -469,16 +383,11 @@ static void count_unplaced(struct chi_exp *exp)
 	}
 }
 
-int chi_exp_walk(struct chi_exp *exp, chi_exp_visit *visit, void *context,
+int chi_exp_walk(struct chi_exp *exp, chi_hashed_take *take, void *context,
 		 const volatile sig_atomic_t *cancel, struct chi_exp_result *result)
 {
 	exp->result = (struct chi_exp_result){.entries = exp->n};
-	int status = chi_exp_root(exp, &chi_position_initial);
-	while (status == CHI_OK && exp->head < exp->tail) {
-		struct pending pending = exp->queue[exp->head++];
-		status = cancel != NULL && *cancel != 0 ? -CHI_ECANCELED
-							: visit_one(exp, &pending, visit, context);
-	}
+	int status = chi_hash_walk_run(&exp->walk, take, context, cancel);
 	count_unplaced(exp);
 	*result = exp->result;
 	return status;

@@ -9,10 +9,8 @@
  *     ("SugaR Experience version 2")
  *
  * BrainLearn's begin at once, the others after the text in brackets. Keys, moves and scores are as
- * evals/stockfish.h has them. A file names no position, it can only be asked for one, so it is
- * walked breadth first from positions that are known: by every legal move of those it has, and by
- * every reply to a move of it that leads to one it has not. What no such walk reaches cannot be
- * placed; it is counted.
+ * evals/stockfish.h has them. A file names no position: what no walk over it (formats/hash_walk.h)
+ * reaches cannot be placed; it is counted.
  */
 #pragma once
 
@@ -22,6 +20,7 @@
 
 #include "chess/position.h"
 #include "chistore/types.h"
+#include "formats/hash_walk.h"
 
 /* The engine's name of these evaluations unless the caller has one. */
 #define CHI_EXP_ENGINE "brainlearn"
@@ -32,17 +31,6 @@
 #define CHI_EXP_LINES 64
 
 struct chi_exp;
-
-/* A position with its lines, one of each move, of one move each: the deepest first, of equal depth
- * the best. Valid during the call that gets it. */
-struct chi_exp_position {
-	struct chi_key key;
-	const struct chi_eval *evals; /* without an engine; their ranks in their order */
-	size_t n_evals;		      /* 1 or more */
-};
-
-/* Returns a status; a negative one ends the walk, which returns it. */
-typedef int chi_exp_visit(void *context, const struct chi_exp_position *position);
 
 struct chi_exp_result {
 	uint64_t entries;
@@ -68,14 +56,14 @@ CHI_MUSTUSE int chi_exp_take(uint8_t *bytes, size_t len, struct chi_exp **out,
 /* NULL is fine. */
 void chi_exp_close(struct chi_exp *exp);
 
-/* A position that is known: it, or else what its moves lead to, is where the walk begins. The
- * initial one need not be told. -CHI_ENOMEM. */
+/* A position that is known, where the walk begins, too. -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_exp_root(struct chi_exp *exp, const struct chi_position *position);
 
-/* Visits every position that can be reached, each once, but for those that differ only in an en
- * passant capture that is not legal. Once for a file. `cancel` may be NULL; not 0: -CHI_ECANCELED.
- * *result says what was done so far also when it fails. -CHI_ENOMEM. */
-CHI_MUSTUSE int chi_exp_walk(struct chi_exp *exp, chi_exp_visit *visit, void *context,
+/* Every position that can be reached, each once, but for those that differ only in an en passant
+ * capture that is not legal. Its evaluations have no engine; one of each move, of one move each,
+ * the deepest first, of equal depth the best. Once for a file. *result says what was done so far
+ * also when it fails. As chi_hash_walk_run. */
+CHI_MUSTUSE int chi_exp_walk(struct chi_exp *exp, chi_hashed_take *take, void *context,
 			     const volatile sig_atomic_t *cancel, struct chi_exp_result *result);
 
 /* An entry as BrainLearn writes it, of the first move of an evaluation, which must be legal and

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Parameters have the names of the command line's options, and become the same filters. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/attr.h"
 #include "base/evidence.h"
 #include "base/fault.h"
-#include "base/num.h"
 #include "store/store.h"
-#include "formats/range.h"
+#include "formats/scan_text.h"
 #include "http/api/api.h"
 
 #define TERMS_MAX  64
@@ -160,70 +158,6 @@ int filter_of(struct call *call, enum filter_part part, const char **out)
 
 /* ---- Scans ------------------------------------------------------------------------------- */
 
-static int bad(struct call *call, const char *name, const char *what)
-{
-	return chi_fail(&call->fault, -CHI_EINVAL, "%s: '%.40s' is %s", name,
-			params_get(&call->params, name), what);
-}
-
-static int take_band(struct call *call, const char *name, uint16_t *out)
-{
-	const char *text = params_get(&call->params, name);
-	double value = 0;
-	char *end = NULL;
-	if (text == NULL) {
-		return CHI_OK;
-	}
-	value = strtod(text, &end);
-	if (*end != '\0' || !(value >= 0 && value <= CHI_CHI2_MAX / 100.0)) {
-		return bad(call, name, "no number from 0 to 255.99");
-	}
-	*out = (uint16_t)(value * 100 + 0.5);
-	return CHI_OK;
-}
-
-static int take_range(struct call *call, const char *name, chi_range_reader *read,
-		      struct chi_range *out)
-{
-	const char *text = params_get(&call->params, name);
-	if (text != NULL && (!read(text, out) || out->min > out->max)) {
-		return bad(call, name, "no range such as 10..20");
-	}
-	return CHI_OK;
-}
-
-static int take_material(struct call *call, struct chi_filter *filter)
-{
-	const char *text = params_get(&call->params, "material");
-	filter->either_colour = params_flag(&call->params, "either-colour");
-	if (text == NULL) {
-		filter->either_colour = false;
-		return CHI_OK;
-	}
-	filter->has_material = true;
-	return chi_material_parse(text, strlen(text), &filter->material, &call->fault);
-}
-
-static int take_numbers(struct call *call, struct chi_filter *filter)
-{
-	const char *pieces = params_get(&call->params, "pieces");
-	uint64_t low = 0;
-	uint64_t high = 0;
-	if (pieces != NULL) {
-		if (!chi_range_number(pieces, 1, 32, &low, &high)) {
-			return bad(call, "pieces", "no range such as 3..5");
-		}
-		filter->pieces_min = (uint8_t)low;
-		filter->pieces_max = (uint8_t)high;
-	}
-	int status =
-		params_number(&call->params, "engines", 0, CHI_EVALS_MAX, 0, &low, &call->fault);
-	filter->engines_min = (uint8_t)low;
-	return status < 0 ? status
-			  : params_number(&call->params, "min-games", 0, UINT64_MAX, 0,
-					  &filter->games_min, &call->fault);
-}
-
 int filter_word(struct call *call, const char *name, const char *const *words, size_t n,
 		uint8_t *out)
 {
@@ -247,49 +181,48 @@ int filter_word(struct call *call, const char *name, const char *const *words, s
 				   words[i]);
 		at += len > 0 ? (size_t)len : 0;
 	}
-	return bad(call, name, list);
+	return chi_fail(&call->fault, -CHI_EINVAL, "%s: '%.40s' is %s", name, text, list);
+}
+
+/* Those of the parameters that are there; the list ends with NULL. */
+static int take_texts(struct call *call, const char *const *names, void *out)
+{
+	int status = CHI_OK;
+	for (; status == CHI_OK && *names != NULL; names++) {
+		const char *text = params_get(&call->params, *names);
+		status = text != NULL ? chi_scan_text(*names, text, out, &call->fault) : CHI_OK;
+	}
+	return status;
 }
 
 int filter_evidence(struct call *call, struct chi_evidence *out)
 {
-	const char *engine = params_get(&call->params, "engine");
-	const char *date = params_get(&call->params, "eval-date");
+	static const char *const names[] = {"engine", "depth", "eval-date", NULL};
 	*out = (struct chi_evidence){.since = 0};
-	if (engine != NULL && strlen(engine) > CHI_ENGINE_MAX) {
-		return bad(call, "engine", "too long a pattern");
-	}
-	if (engine != NULL) {
-		memcpy(out->engine, engine, strlen(engine) + 1);
-	}
-	if (date != NULL && !chi_range_time(date, &out->since, &out->until)) {
-		return bad(call, "eval-date", "no span such as 2023.. or 2024-05..2024-06");
-	}
-	int status = take_range(call, "depth", chi_range_depth, &out->depth);
+	int status = take_texts(call, names, out);
 	return status == CHI_OK ? chi_evidence_check(out, &call->fault) : status;
 }
 
 int filter_scan(struct call *call, struct chi_scan_spec *out)
 {
+	static const char *const names[] = {"from",  "to",   "material", "pieces", "engines",
+					    "score", "eval", "ply",	 NULL};
 	static const char *const sides[] = {"any", "w", "b"};
 	static const char *const sorts[] = {"statistic", "games", "score", "eval", "gap"};
 	struct chi_filter *filter = &out->filter;
 	*out = (struct chi_scan_spec){CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
 				      .want = CHI_WANT_COUNTS};
 	out->descending = params_flag(&call->params, "desc");
-	int status = take_band(call, "from", &out->chi2_min);
-	status = status == CHI_OK ? take_band(call, "to", &out->chi2_max) : status;
-	status = status == CHI_OK ? take_material(call, filter) : status;
-	status = status == CHI_OK ? take_numbers(call, filter) : status;
+	int status = take_texts(call, names, out);
+	filter->either_colour = filter->has_material && params_flag(&call->params, "either-colour");
+	status = status == CHI_OK ? params_number(&call->params, "min-games", 0, UINT64_MAX, 0,
+						  &filter->games_min, &call->fault)
+				  : status;
 	status = status == CHI_OK ? filter_word(call, "side", sides, 3, &filter->side) : status;
 	status = status == CHI_OK ? filter_word(call, "sort", sorts, 5, &out->sort) : status;
 	if (out->sort != CHI_SORT_NONE) {
 		out->descending = !params_flag(&call->params, "asc");
 	}
-	status = status == CHI_OK ? take_range(call, "score", chi_range_percent, &filter->score)
-				  : status;
-	status =
-		status == CHI_OK ? take_range(call, "eval", chi_range_eval, &filter->eval) : status;
-	status = status == CHI_OK ? take_range(call, "ply", chi_range_ply, &filter->ply) : status;
 	status = status == CHI_OK ? filter_evidence(call, &filter->evidence) : status;
 	if (status == CHI_OK && out->chi2_min > out->chi2_max) {
 		return chi_fail(&call->fault, -CHI_EINVAL, "from is greater than to");

@@ -202,7 +202,7 @@ static struct chi_exp *take(const struct file *file)
 }
 
 /* What the walk found, as text. */
-static int print(void *context, const struct chi_exp_position *at)
+static int print(void *context, const struct chi_put_entry *at)
 {
 	FILE *text = context;
 	char fen[CHI_FEN_SIZE];
@@ -210,8 +210,8 @@ static int print(void *context, const struct chi_exp_position *at)
 	assert_int_equal(chi_key_decode(&at->key, &position, NULL), CHI_OK);
 	(void)chi_fen_print(&position, fen);
 	fprintf(text, "%.*s", (int)strcspn(fen, " "), fen);
-	for (size_t i = 0; i < at->n_evals; i++) {
-		const struct chi_eval *eval = &at->evals[i];
+	for (size_t i = 0; i < at->record.n_evals; i++) {
+		const struct chi_eval *eval = &at->record.evals[i];
 		char uci[CHI_UCI_SIZE];
 		assert_int_equal(eval->rank, i);
 		assert_int_equal(eval->n_pv, 1);

@@ -9,14 +9,14 @@
 #include "store/store.h"
 #include "tests/fuzz/fuzz.h"
 
-static int visit(void *context, const struct chi_exp_position *position)
+static int visit(void *context, const struct chi_put_entry *position)
 {
 	struct chi_exp_result *seen = context;
 	struct chi_eval evals[CHI_EXP_LINES];
 	struct chi_fault fault = {.text = ""};
-	REQUIRE(position->n_evals > 0 && position->n_evals <= CHI_EXP_LINES);
-	for (size_t i = 0; i < position->n_evals; i++) {
-		evals[i] = position->evals[i];
+	REQUIRE(position->record.n_evals > 0 && position->record.n_evals <= CHI_EXP_LINES);
+	for (size_t i = 0; i < position->record.n_evals; i++) {
+		evals[i] = position->record.evals[i];
 		evals[i].engine = "me";
 		evals[i].engine_len = 2;
 		REQUIRE(i == 0 || evals[i].depth <= evals[i - 1].depth);
@@ -24,11 +24,11 @@ static int visit(void *context, const struct chi_exp_position *position)
 	const struct chi_put_entry put = {
 		.key = position->key,
 		.parts = CHI_PUT_EVALS,
-		.record = {.evals = evals, .n_evals = position->n_evals},
+		.record = {.evals = evals, .n_evals = position->record.n_evals},
 	};
 	REQUIRE(chi_put_check(&put, CHI_STATISTIC_CONTROL, &fault) == CHI_OK);
 	seen->positions++;
-	seen->lines += position->n_evals;
+	seen->lines += position->record.n_evals;
 	return CHI_OK;
 }
 
