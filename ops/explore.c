@@ -128,13 +128,6 @@ static void deliver_explore(struct chi_query *query, const struct chi_page *page
 	out->n_moves = page->n;
 }
 
-/* There is no page that waits. */
-static void forget_explore(struct chi_query *query, const struct chi_page *page)
-{
-	(void)query;
-	(void)page;
-}
-
 static size_t memory_of_explore(const struct chi_query *query)
 {
 	const struct chi_filtered_explore *explore = ((const struct explore_query *)query)->explore;
@@ -155,7 +148,6 @@ const struct chi_query_ops chi_explore_ops = {
 	.may_detach = explore_may_detach,
 	.rows = send_explore,
 	.deliver = deliver_explore,
-	.forget = forget_explore,
 	.memory = memory_of_explore,
 	.unknown = unknown_in_explore,
 	.close = detach_explore,

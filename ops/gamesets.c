@@ -66,17 +66,11 @@ static int attach_gamesets(struct chi_query *query, struct chi_fault *fault)
 	return chi_game_walk_open(query->read, &spec, &sets->games, fault);
 }
 
-/* Without its snapshot it counts again. */
-static void detach_gamesets(struct chi_query *query)
+static void close_gamesets(struct chi_query *query)
 {
 	struct gamesets_query *sets = gamesets_of(query);
 	chi_game_walk_close(sets->games);
 	sets->games = NULL;
-}
-
-static bool gamesets_may_detach(const struct chi_query *query)
-{
-	return query->is_ready;
 }
 
 static int count_gameset(struct chi_query *query, struct chi_fault *fault)
@@ -91,7 +85,7 @@ static int count_gameset(struct chi_query *query, struct chi_fault *fault)
 	int status = chi_game_walk_next(sets->games, &row, 1, query->steps, &n);
 	if (status == CHI_NONE) {
 		(void)chi_game_walk_total(sets->games, &sets->counted);
-		detach_gamesets(query);
+		close_gamesets(query);
 	}
 	return status;
 }
@@ -169,17 +163,16 @@ static size_t memory_of_gamesets(const struct chi_query *query)
 
 const struct chi_query_ops chi_gamesets_ops = {
 	.size = sizeof(struct gamesets_query),
+	.finds = true,
 	.steps = 4,
 	.open = open_gamesets,
 	.attach = attach_gamesets,
-	.detach = detach_gamesets,
-	.may_detach = gamesets_may_detach,
 	.work = count_gameset,
 	.rows = send_gamesets,
 	.deliver = deliver_gamesets,
 	.forget = forget_gamesets,
 	.memory = memory_of_gamesets,
-	.close = detach_gamesets,
+	.close = close_gamesets,
 };
 
 /* ---- Changes ------------------------------------------------------------------------------ */

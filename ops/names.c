@@ -26,8 +26,6 @@ _Static_assert(CHI_NAME_TEXT_MAX == CHI_NAME_MAX && CHI_NAME_WANTED_MAX == CHI_N
 struct names_query {
 	struct chi_query query;
 	struct chi_names_query *names; /* NULL: not open */
-	size_t at;		       /* the next row */
-	size_t delivered;	       /* the first one after the last page */
 };
 
 static struct names_query *names_of(struct chi_query *query)
@@ -54,40 +52,10 @@ static int attach_counted(struct chi_query *query)
 	return chi_names_query_attach(names_of(query)->names, query->read);
 }
 
-/* Without its snapshot it counts again. */
-static void detach_names(struct chi_query *query)
-{
-	struct names_query *names = names_of(query);
-	if (!query->is_ready) {
-		chi_names_query_close(names->names);
-		names->names = NULL;
-	}
-}
-
-static bool names_may_detach(const struct chi_query *query)
-{
-	return query->is_ready;
-}
-
 static int count_games_of_names(struct chi_query *query, struct chi_fault *fault)
 {
 	(void)fault;
 	return chi_names_query_step(names_of(query)->names, query->steps);
-}
-
-static void deliver_names(struct chi_query *query, const struct chi_page *page, bool last,
-			  void *result)
-{
-	(void)page;
-	(void)last;
-	(void)result;
-	names_of(query)->delivered = names_of(query)->at;
-}
-
-static void forget_names(struct chi_query *query, const struct chi_page *page)
-{
-	(void)page;
-	names_of(query)->at = names_of(query)->delivered;
 }
 
 static size_t memory_of_names(const struct chi_query *query)
@@ -99,6 +67,7 @@ static size_t memory_of_names(const struct chi_query *query)
 static void close_names(struct chi_query *query)
 {
 	chi_names_query_close(names_of(query)->names);
+	names_of(query)->names = NULL;
 }
 
 /* ---- Names ------------------------------------------------------------------------------- */
@@ -122,26 +91,27 @@ static int send_names(struct chi_query *query, struct chi_page *page, struct chi
 	struct names_query *names = names_of(query);
 	size_t n = chi_names_query_n(names->names);
 	(void)fault;
-	for (size_t i = 0; i < NAMES_A_HELPING && names->at < n && !chi_page_full(page); i++) {
+	for (size_t i = 0; i < NAMES_A_HELPING && query->at < n && !chi_page_full(page); i++) {
 		int status = chi_page_grow(page);
 		struct chi_name_row *rows = page->items;
 		if (status == CHI_OK) {
-			status = chi_names_query_row(names->names, names->at, &page->arena,
+			status = chi_names_query_row(names->names, query->at, &page->arena,
 						     &rows[page->n]);
 		}
 		if (status < 0) {
 			return status;
 		}
 		chi_page_added(page, status == CHI_OK ? 1 : 0);
-		names->at++;
+		query->at++;
 	}
-	return names->at == n ? CHI_NONE : CHI_OK;
+	return query->at == n ? CHI_NONE : CHI_OK;
 }
 
 static void deliver_rows(struct chi_query *query, const struct chi_page *page, bool last,
 			 void *result)
 {
-	deliver_names(query, page, last, result);
+	(void)page;
+	(void)last;
 	((struct chi_names *)result)->total = chi_names_query_total(names_of(query)->names);
 }
 
@@ -152,15 +122,13 @@ static uint64_t limit_of_names(const void *request)
 
 const struct chi_query_ops chi_names_ops = {
 	.size = sizeof(struct names_query),
+	.finds = true,
 	.steps = 1,
 	.open = open_names,
 	.attach = attach_names,
-	.detach = detach_names,
-	.may_detach = names_may_detach,
 	.work = count_games_of_names,
 	.rows = send_names,
 	.deliver = deliver_rows,
-	.forget = forget_names,
 	.limit = limit_of_names,
 	.memory = memory_of_names,
 	.close = close_names,
@@ -187,11 +155,11 @@ static int send_suspects(struct chi_query *query, struct chi_page *page, struct 
 {
 	struct names_query *names = names_of(query);
 	size_t n = chi_names_query_n(names->names);
-	for (size_t i = 0; i < GROUPS_A_HELPING && names->at < n && !chi_page_full(page); i++) {
+	for (size_t i = 0; i < GROUPS_A_HELPING && query->at < n && !chi_page_full(page); i++) {
 		int status = chi_page_grow(page);
 		struct chi_name_suspects *groups = page->items;
 		if (status == CHI_OK) {
-			status = chi_names_query_group(names->names, names->at, &page->arena,
+			status = chi_names_query_group(names->names, query->at, &page->arena,
 						       &groups[page->n]);
 		}
 		status = status == CHI_OK ? chi_page_take_row(page) : status;
@@ -202,15 +170,16 @@ static int send_suspects(struct chi_query *query, struct chi_page *page, struct 
 		if (status < 0) {
 			return status;
 		}
-		names->at += !page->is_closed;
+		query->at += !page->is_closed;
 	}
-	return names->at == n ? CHI_NONE : CHI_OK;
+	return query->at == n ? CHI_NONE : CHI_OK;
 }
 
 static void deliver_groups(struct chi_query *query, const struct chi_page *page, bool last,
 			   void *result)
 {
-	deliver_names(query, page, last, result);
+	(void)page;
+	(void)last;
 	((struct chi_suspect_groups *)result)->total =
 		chi_names_query_total(names_of(query)->names);
 }
@@ -223,15 +192,13 @@ static uint64_t limit_of_suspects(const void *request)
 const struct chi_query_ops chi_suspects_ops = {
 	.size = sizeof(struct names_query),
 	.whole = true,
+	.finds = true,
 	.steps = 64,
 	.open = open_suspects,
 	.attach = attach_suspects,
-	.detach = detach_names,
-	.may_detach = names_may_detach,
 	.work = count_games_of_names,
 	.rows = send_suspects,
 	.deliver = deliver_groups,
-	.forget = forget_names,
 	.limit = limit_of_suspects,
 	.memory = memory_of_names,
 	.close = close_names,

@@ -40,7 +40,12 @@ int chi_query_open(const struct chi_request *request, struct chi_arena *arena,
 	query->is_ready = ops->work == NULL;
 	query->arena = *arena;
 	chi_arena_init(arena, query->arena.budget);
-	int status = ops->open != NULL ? ops->open(query, field, fault) : CHI_OK;
+	int status = ops->filter_at != 0
+			     ? chi_query_filter(chi_pointer_at(chi_member_at(query->request,
+									     ops->filter_at)),
+						field, fault)
+			     : CHI_OK;
+	status = status == CHI_OK && ops->open != NULL ? ops->open(query, field, fault) : status;
 	if (status < 0) {
 		chi_query_close(query);
 		return status;
@@ -66,13 +71,31 @@ int chi_query_attach(struct chi_query *query, struct chi_read *read, struct chi_
 
 void chi_query_detach(struct chi_query *query)
 {
-	query->ops->detach(query);
+	const struct chi_query_ops *ops = query->ops;
+	if (ops->finds && !query->is_ready) {
+		ops->close(query);
+	} else if (ops->detach != NULL) {
+		ops->detach(query);
+	}
 	query->read = NULL;
 }
 
 bool chi_query_may_detach(const struct chi_query *query)
 {
-	return query->ops->may_detach == NULL || query->ops->may_detach(query);
+	return query->ops->finds		? query->is_ready
+	       : query->ops->may_detach == NULL ? true
+						: query->ops->may_detach(query);
+}
+
+bool chi_query_forget(struct chi_query *query, const struct chi_page *page)
+{
+	const struct chi_query_ops *ops = query->ops;
+	bool may = ops->may_forget == NULL || ops->may_forget(query);
+	query->at = query->delivered;
+	if (may && ops->forget != NULL) {
+		ops->forget(query, page);
+	}
+	return may;
 }
 
 int chi_query_step(struct chi_query *query, struct chi_page *page, struct chi_fault *fault)
@@ -93,6 +116,7 @@ void chi_query_result(struct chi_query *query, const struct chi_page *page, bool
 		memcpy((uint8_t *)result + list->at, &page->items, sizeof(page->items));
 		memcpy((uint8_t *)result + list->other, &page->n, sizeof(page->n));
 	}
+	query->delivered = query->at;
 	if (query->ops->deliver != NULL) {
 		query->ops->deliver(query, page, last, result);
 	}

@@ -36,15 +36,22 @@ struct chi_read;
 struct chi_query_ops {
 	size_t size;	/* of its own struct, which begins with a struct chi_query; zeroed */
 	bool whole;	/* its work cannot be done by halves: a server has a thread do it */
+	bool finds;	/* its work finds all, on one snapshot, which then may end; the rows come by
+			   query->at */
 	unsigned steps; /* of work or rows between two looks at the clock */
+	/* Of the member of the request that is a filter of games or NULL, which is checked before
+	 * `open`; 0: it has none. */
+	size_t filter_at;
 
 	/* Looks at the request without a snapshot; *field names what is wrong. NULL: nothing. */
 	int (*open)(struct chi_query *query, const char **field, struct chi_fault *fault);
 	/* Begins, or goes on where it was, on query->read. */
 	int (*attach)(struct chi_query *query, struct chi_fault *fault);
-	/* Lets go of the snapshot; also after a failed attach. */
+	/* Lets go of the snapshot; also after a failed attach. One that finds is closed instead
+	 * while it works, and then may have nothing to let go of: NULL. */
 	void (*detach)(struct chi_query *query);
-	/* False while another snapshot would mean to begin again. NULL: it never would. */
+	/* False while another snapshot would mean to begin again. NULL: it never would; of one that
+	 * finds, while it works. */
 	bool (*may_detach)(const struct chi_query *query);
 	/* Before there are rows. CHI_OK: call again; CHI_NONE: now rows come. NULL: they come at
 	 * once. */
@@ -58,8 +65,8 @@ struct chi_query_ops {
 			void *result);
 	/* False: rows that are not delivered cannot be found again. NULL: they always can. */
 	bool (*may_forget)(const struct chi_query *query);
-	/* Detached: the page's rows are not delivered, they are found again. NULL: there are none.
-	 */
+	/* Detached: the page's rows are not delivered, they are found again. NULL: from query->at
+	 * on, or there are none. */
 	void (*forget)(struct chi_query *query, const struct chi_page *page);
 	/* Makes of the request one for what comes after `row`, the last of `n` delivered. `cursor`
 	 * is memory for it. CHI_NONE: nothing comes but a total; -CHI_EUNSUPPORTED: nothing can be
@@ -76,6 +83,7 @@ struct chi_query_ops {
 	/* The i-th name in its filter that no name in the store fits, or NULL. NULL: it has no
 	 * filter. */
 	const char *(*unknown)(const struct chi_query *query, size_t i);
+	/* Frees what was found, or was not yet. May be called again. */
 	void (*close)(struct chi_query *query);
 };
 
@@ -91,6 +99,8 @@ struct chi_query {
 		*texts; /* lent, not of a snapshot so far; NULL: a query makes its own */
 	uint64_t steps;
 	unsigned threads; /* that may help it, and then it does all in one step; 0: none */
+	size_t at;	  /* of one that finds: the next row, */
+	size_t delivered; /* and the first one after those that were delivered */
 	unsigned ahead;	  /* rows that are made at once for a caller in this process; 0: as most */
 	bool is_ready;	  /* rows come */
 };
@@ -107,6 +117,9 @@ CHI_MUSTUSE int chi_query_attach(struct chi_query *query, struct chi_read *read,
 				 struct chi_fault *fault);
 void chi_query_detach(struct chi_query *query);
 bool chi_query_may_detach(const struct chi_query *query);
+
+/* Detached: what is in the page was not delivered. False: it cannot be found again. */
+bool chi_query_forget(struct chi_query *query, const struct chi_page *page);
 
 /* Work, or rows. CHI_OK: call again; CHI_NONE: it is over. */
 CHI_MUSTUSE int chi_query_step(struct chi_query *query, struct chi_page *page,

@@ -10,16 +10,8 @@
 struct stats_query {
 	struct chi_query query;
 	struct chi_stats *stats; /* NULL: not open */
-	size_t at;		 /* the next group */
-	size_t delivered;	 /* the first one after the last page */
 	bool is_later;		 /* on another snapshot than it was counted on */
 };
-
-static int open_stats(struct chi_query *query, const char **field, struct chi_fault *fault)
-{
-	const struct chi_stats_spec *asked = query->request;
-	return chi_query_filter(asked->filter, field, fault);
-}
 
 /* Once all is counted only names are looked up; one that has gone by then is left out. */
 static int attach_stats(struct chi_query *query, struct chi_fault *fault)
@@ -30,21 +22,9 @@ static int attach_stats(struct chi_query *query, struct chi_fault *fault)
 			       : chi_stats_open(query->read, query->request, &stats->stats, fault);
 }
 
-/* Without its snapshot it counts again. */
 static void detach_stats(struct chi_query *query)
 {
-	struct stats_query *stats = (struct stats_query *)query;
-	if (query->is_ready) {
-		chi_stats_detach(stats->stats);
-	} else {
-		chi_stats_close(stats->stats);
-		stats->stats = NULL;
-	}
-}
-
-static bool stats_may_detach(const struct chi_query *query)
-{
-	return query->is_ready;
+	chi_stats_detach(((struct stats_query *)query)->stats);
 }
 
 static int count_stats(struct chi_query *query, struct chi_fault *fault)
@@ -74,31 +54,14 @@ static int send_stats(struct chi_query *query, struct chi_page *page, struct chi
 	size_t n = 0;
 	const struct chi_stats_row *rows = chi_stats_rows(stats->stats, &n);
 	(void)fault;
-	for (size_t i = 0; i < GROUPS_A_HELPING && stats->at < n && !chi_page_full(page); i++) {
-		int status = keep_group(stats, page, &rows[stats->at]);
+	for (size_t i = 0; i < GROUPS_A_HELPING && query->at < n && !chi_page_full(page); i++) {
+		int status = keep_group(stats, page, &rows[query->at]);
 		if (status < 0) {
 			return status;
 		}
-		stats->at++;
+		query->at++;
 	}
-	return stats->at == n ? CHI_NONE : CHI_OK;
-}
-
-static void deliver_stats(struct chi_query *query, const struct chi_page *page, bool last,
-			  void *result)
-{
-	struct stats_query *stats = (struct stats_query *)query;
-	(void)page;
-	(void)last;
-	(void)result;
-	stats->delivered = stats->at;
-}
-
-static void forget_stats(struct chi_query *query, const struct chi_page *page)
-{
-	struct stats_query *stats = (struct stats_query *)query;
-	(void)page;
-	stats->at = stats->delivered;
+	return query->at == n ? CHI_NONE : CHI_OK;
 }
 
 static uint64_t limit_of_stats(const void *request)
@@ -119,20 +82,20 @@ static const char *unknown_in_stats(const struct chi_query *query, size_t i)
 
 static void close_stats(struct chi_query *query)
 {
-	chi_stats_close(((struct stats_query *)query)->stats);
+	struct stats_query *stats = (struct stats_query *)query;
+	chi_stats_close(stats->stats);
+	stats->stats = NULL;
 }
 
 const struct chi_query_ops chi_stats_query = {
 	.size = sizeof(struct stats_query),
+	.finds = true,
 	.steps = 4,
-	.open = open_stats,
+	.filter_at = offsetof(struct chi_stats_spec, filter),
 	.attach = attach_stats,
 	.detach = detach_stats,
-	.may_detach = stats_may_detach,
 	.work = count_stats,
 	.rows = send_stats,
-	.deliver = deliver_stats,
-	.forget = forget_stats,
 	.limit = limit_of_stats,
 	.memory = memory_of_stats,
 	.unknown = unknown_in_stats,

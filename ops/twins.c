@@ -10,18 +10,11 @@
 struct twins_query {
 	struct chi_query query;
 	struct chi_twins *twins; /* NULL: not open */
-	size_t delivered;	 /* the place after the last response */
 };
 
 static struct twins_query *twins_of(struct chi_query *query)
 {
 	return (struct twins_query *)query;
-}
-
-static int open_twins(struct chi_query *query, const char **field, struct chi_fault *fault)
-{
-	const struct chi_twin_spec *asked = query->request;
-	return chi_query_filter(asked->filter, field, fault);
 }
 
 static int attach_twins(struct chi_query *query, struct chi_fault *fault)
@@ -33,18 +26,7 @@ static int attach_twins(struct chi_query *query, struct chi_fault *fault)
 
 static void detach_twins(struct chi_query *query)
 {
-	struct twins_query *twins = twins_of(query);
-	if (query->is_ready) {
-		chi_twins_detach(twins->twins);
-	} else {
-		chi_twins_close(twins->twins);
-		twins->twins = NULL;
-	}
-}
-
-static bool twins_may_detach(const struct chi_query *query)
-{
-	return query->is_ready;
+	chi_twins_detach(twins_of(query)->twins);
 }
 
 static int find_twins(struct chi_query *query, struct chi_fault *fault)
@@ -78,15 +60,14 @@ static int twins_keep_group(struct chi_page *page, const struct chi_twin_group *
 static int send_twins(struct chi_query *query, struct chi_page *page, struct chi_fault *fault)
 {
 	struct chi_twins *twins = twins_of(query)->twins;
+	chi_twins_go_back(twins, query->at);
 	for (unsigned i = 0; i < query->steps && !chi_page_full(page); i++) {
 		struct chi_twin_group group;
-		size_t place = chi_twins_place(twins);
 		if (chi_twins_next(twins, &group) == CHI_NONE) {
 			return CHI_NONE;
 		}
 		size_t size = (group.n + 4) * sizeof(*group.games);
 		if (page->n > 0 && page->bytes + size > page->bytes_most) {
-			chi_twins_go_back(twins, place);
 			page->is_closed = true;
 			return CHI_OK;
 		}
@@ -94,23 +75,9 @@ static int send_twins(struct chi_query *query, struct chi_page *page, struct chi
 		if (status < 0) {
 			return status;
 		}
+		query->at = chi_twins_place(twins);
 	}
 	return CHI_OK;
-}
-
-static void deliver_twins(struct chi_query *query, const struct chi_page *page, bool last,
-			  void *result)
-{
-	(void)page;
-	(void)last;
-	(void)result;
-	twins_of(query)->delivered = chi_twins_place(twins_of(query)->twins);
-}
-
-static void forget_twins(struct chi_query *query, const struct chi_page *page)
-{
-	(void)page;
-	chi_twins_go_back(twins_of(query)->twins, twins_of(query)->delivered);
 }
 
 static size_t memory_of_twins(const struct chi_query *query)
@@ -127,20 +94,19 @@ static const char *unknown_in_twins(const struct chi_query *query, size_t i)
 static void close_twins(struct chi_query *query)
 {
 	chi_twins_close(twins_of(query)->twins);
+	twins_of(query)->twins = NULL;
 }
 
 const struct chi_query_ops chi_twins_query = {
 	.size = sizeof(struct twins_query),
 	.whole = true,
+	.finds = true,
 	.steps = 64,
-	.open = open_twins,
+	.filter_at = offsetof(struct chi_twin_spec, filter),
 	.attach = attach_twins,
 	.detach = detach_twins,
-	.may_detach = twins_may_detach,
 	.work = find_twins,
 	.rows = send_twins,
-	.deliver = deliver_twins,
-	.forget = forget_twins,
 	.memory = memory_of_twins,
 	.unknown = unknown_in_twins,
 	.close = close_twins,

@@ -82,12 +82,7 @@ static bool may_move(const struct chi_run *run)
 
 static bool forget_run(struct chi_run *run)
 {
-	struct chi_query *query = query_of(run);
-	bool may = query->ops->may_forget == NULL || query->ops->may_forget(query);
-	if (may) {
-		query->ops->forget(query, &run->page);
-	}
-	return may;
+	return chi_query_forget(query_of(run), &run->page);
 }
 
 static size_t memory_of_run(const struct chi_run *run)

@@ -83,7 +83,7 @@ CASE(stats_leave_out_names_that_went)
 			assert_string_equal(groups[i].text, left[i]);
 		}
 		detach(&driven);
-		driven.query->ops->forget(driven.query, &driven.page);
+		assert_true(chi_query_forget(driven.query, &driven.page));
 		chi_page_clear(&driven.page);
 		attach(&driven);
 	}

@@ -167,7 +167,7 @@ static void drive(struct driven *driven, const struct driven *whole)
 		bool last = status == CHI_NONE;
 		if (!last && driven->page.n > 0 && may_forget(query) && one_of(driven, 4)) {
 			detach(driven);
-			query->ops->forget(query, &driven->page);
+			assert_true(chi_query_forget(query, &driven->page));
 			chi_page_release(&driven->page);
 			attach(driven);
 		} else if (last || (driven->seed != NULL && driven->page.n > 0 &&
