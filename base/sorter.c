@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "base/fault.h"
 #include "base/file.h"
 #include "base/sorter_priv.h"
@@ -164,14 +165,8 @@ void chi_sorter_free(struct chi_sorter *sorter)
 
 static bool add_run(struct chi_sort_runs *runs, struct chi_sort_run run)
 {
-	if (runs->n == runs->capacity) {
-		size_t capacity = runs->capacity == 0 ? 64 : 2 * runs->capacity;
-		struct chi_sort_run *more = reallocarray(runs->run, capacity, sizeof(*runs->run));
-		if (more == NULL) {
-			return false;
-		}
-		runs->run = more;
-		runs->capacity = capacity;
+	if (chi_grow(&runs->run, &runs->capacity, runs->n + 1, sizeof(*runs->run)) < 0) {
+		return false;
 	}
 	runs->run[runs->n++] = run;
 	return true;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
 
@@ -42,14 +43,9 @@ int insight_survey_add(struct insight_survey *survey, struct insight_tested *tes
 	}
 	tested->chance.ply = row->ply;
 	tested->chance.positions = 1;
-	if (findings->n == findings->max) {
-		size_t max = findings->max > 0 ? 2 * findings->max : 256;
-		void *grown = reallocarray(findings->tested, max, sizeof(findings->tested[0]));
-		if (grown == NULL) {
-			return -CHI_ENOMEM;
-		}
-		findings->tested = grown;
-		findings->max = max;
+	if (chi_grow(&findings->tested, &findings->max, findings->n + 1,
+		     sizeof(*findings->tested)) < 0) {
+		return -CHI_ENOMEM;
 	}
 	findings->tested[findings->n++] = *tested;
 	return CHI_OK;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "base/evidence.h"
 #include "base/fault.h"
 
@@ -109,14 +110,9 @@ void chi_insight_close(struct chi_insight *insight)
 
 int insight_add(struct chi_insight *insight, const struct chi_insight_row *row)
 {
-	if (insight->result.n == insight->max_rows) {
-		size_t max = insight->max_rows > 0 ? 2 * insight->max_rows : 64;
-		void *rows = reallocarray(insight->rows, max, sizeof(insight->rows[0]));
-		if (rows == NULL) {
-			return -CHI_ENOMEM;
-		}
-		insight->rows = rows;
-		insight->max_rows = max;
+	if (chi_grow(&insight->rows, &insight->max_rows, insight->result.n + 1,
+		     sizeof(*insight->rows)) < 0) {
+		return -CHI_ENOMEM;
 	}
 	insight->rows[insight->result.n++] = *row;
 	return CHI_OK;

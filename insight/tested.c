@@ -11,6 +11,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/buffer.h"
+
 #define NESTED 0.9 /* of the games of the smaller one, or the larger */
 
 struct insight_link {
@@ -101,21 +103,6 @@ size_t insight_correct(void *tested, size_t n, size_t size, uint32_t fdr)
 
 /* ---- Joining ------------------------------------------------------------------------------ */
 
-static int grow_join(void **table, size_t n, size_t *max, size_t size)
-{
-	if (n < *max) {
-		return CHI_OK;
-	}
-	size_t more = *max > 0 ? 2 * *max : 1024;
-	void *grown = reallocarray(*table, more, size);
-	if (grown == NULL) {
-		return -CHI_ENOMEM;
-	}
-	*table = grown;
-	*max = more;
-	return CHI_OK;
-}
-
 int insight_join_begin(struct insight_join *join, size_t n, bool alike)
 {
 	*join = (struct insight_join){.alike = alike, .n_links = 1}; /* a link of 0 is none */
@@ -125,9 +112,7 @@ int insight_join_begin(struct insight_join *join, size_t n, bool alike)
 
 int insight_join_game(struct insight_join *join, uint32_t game)
 {
-	void *games = join->games;
-	int rc = grow_join(&games, join->n_games, &join->max_games, sizeof(join->games[0]));
-	join->games = games;
+	int rc = chi_grow(&join->games, &join->max_games, join->n_games + 1, sizeof(*join->games));
 	if (rc != CHI_OK) {
 		return rc;
 	}
@@ -140,11 +125,10 @@ int insight_join_game(struct insight_join *join, uint32_t game)
 
 static int add_link(struct insight_join *join, uint32_t game, uint32_t head)
 {
-	void *links = join->links;
-	int rc = join->n_links < UINT32_MAX ? grow_join(&links, join->n_links, &join->max_links,
-							sizeof(join->links[0]))
-					    : -CHI_ENOMEM;
-	join->links = links;
+	int rc = join->n_links < join->max_links ? CHI_OK
+		 : join->n_links < UINT32_MAX	 ? chi_grow(&join->links, &join->max_links,
+							    join->n_links + 1, sizeof(*join->links))
+						 : -CHI_ENOMEM;
 	if (rc == CHI_OK) {
 		join->links[join->n_links] = (struct insight_link){head, join->newest[game]};
 		join->newest[game] = (uint32_t)join->n_links++;
@@ -154,9 +138,7 @@ static int add_link(struct insight_join *join, uint32_t game, uint32_t head)
 
 static int add_head(struct insight_join *join, size_t *head)
 {
-	void *heads = join->heads;
-	int rc = grow_join(&heads, join->n_heads, &join->max_heads, sizeof(join->heads[0]));
-	join->heads = heads;
+	int rc = chi_grow(&join->heads, &join->max_heads, join->n_heads + 1, sizeof(*join->heads));
 	if (rc != CHI_OK) {
 		return rc;
 	}

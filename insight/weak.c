@@ -16,6 +16,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/buffer.h"
 #include "chess/key.h"
 #include "insight/tested.h"
 #include "store/games/archive.h"
@@ -109,14 +110,10 @@ static int begin_weak(struct weak *weak)
 static int add_visit(struct weak *weak, const struct chi_position *position, uint32_t ply)
 {
 	uint8_t key[CHI_KEY_MAX];
-	if (weak->n_visits == weak->max_visits) {
-		size_t max = weak->max_visits > 0 ? 2 * weak->max_visits : 4096;
-		void *visits = reallocarray(weak->visits, max, sizeof(weak->visits[0]));
-		if (visits == NULL) {
-			return -CHI_ENOMEM;
-		}
-		weak->visits = visits;
-		weak->max_visits = max;
+	if (weak->n_visits == weak->max_visits &&
+	    chi_grow(&weak->visits, &weak->max_visits, weak->n_visits + 1, sizeof(*weak->visits)) <
+		    0) {
+		return -CHI_ENOMEM;
 	}
 	chi_key_bytes(position, key);
 	weak->visits[weak->n_visits++] =

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/fault.h"
+#include "base/buffer.h"
 #include "rados/batch.h"
 #include "rados/library.h"
 
@@ -13,14 +14,8 @@
 
 int chi_batch_edit(struct chi_shard_batch *batch, const struct chi_omap_edit *edit)
 {
-	if (batch->n_edits == batch->room) {
-		size_t room = batch->room > 0 ? 2 * batch->room : 64;
-		struct chi_omap_edit *edits = realloc(batch->edits, room * sizeof(*edits));
-		if (edits == NULL) {
-			return -CHI_ENOMEM;
-		}
-		batch->edits = edits;
-		batch->room = room;
+	if (chi_grow(&batch->edits, &batch->room, batch->n_edits + 1, sizeof(*batch->edits)) < 0) {
+		return -CHI_ENOMEM;
 	}
 	batch->edits[batch->n_edits++] = *edit;
 	batch->bytes += edit->key.len + edit->old_len + edit->len;

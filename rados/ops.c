@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
+#include "base/thread.h"
 #include "rados/cluster.h"
 #include "rados/library.h"
 
@@ -136,12 +137,6 @@ static int start_op(struct chi_rados *rados, struct chi_round *round, struct chi
 								    op->object, 0);
 }
 
-static struct timespec in_ms(uint32_t ms)
-{
-	int64_t us = chi_now_us() + (int64_t)ms * 1000;
-	return (struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
-}
-
 /* Until at most `left` are pending. False: none was answered for as long as a call may wait. */
 static bool await(struct chi_rados *rados, struct chi_round *round, size_t left)
 {
@@ -149,10 +144,9 @@ static bool await(struct chi_rados *rados, struct chi_round *round, size_t left)
 	(void)pthread_mutex_lock(&round->lock);
 	while (round->pending > left && in_time) {
 		size_t answers = round->answers;
-		struct timespec end = in_ms(rados->place.call_ms);
-		int rc = 0;
-		while (round->pending > left && round->answers == answers && rc != ETIMEDOUT) {
-			rc = pthread_cond_timedwait(&round->answered, &round->lock, &end);
+		int64_t end = chi_now_us() + (int64_t)rados->place.call_ms * 1000;
+		while (round->pending > left && round->answers == answers &&
+		       chi_cond_wait_until(&round->answered, &round->lock, end)) {
 		}
 		in_time = round->pending <= left || round->answers != answers;
 	}
@@ -219,12 +213,8 @@ int chi_objects_run(struct chi_rados *rados, struct chi_object_op *ops, size_t n
 		return -CHI_EFORK;
 	}
 	struct chi_round round = {.pending = 0};
-	pthread_condattr_t monotonic;
 	(void)pthread_mutex_init(&round.lock, NULL);
-	(void)pthread_condattr_init(&monotonic);
-	(void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	(void)pthread_cond_init(&round.answered, &monotonic);
-	(void)pthread_condattr_destroy(&monotonic);
+	chi_cond_init(&round.answered);
 	run_round(rados, &round, ops, n);
 	(void)pthread_cond_destroy(&round.answered);
 	(void)pthread_mutex_destroy(&round.lock);

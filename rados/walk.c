@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "base/fault.h"
 
 /* Entries of a listing: an OSD gives 1,024 at most (osd_max_omap_entries_per_request). Of all
@@ -97,17 +98,9 @@ static uint64_t span_start(const struct chi_walk *walk, const struct shard *shar
 
 static int keep_entry(struct chunk *chunk, const struct chi_omap_entry *entry, uint32_t shard)
 {
-	if (chunk->n == chunk->room) {
-		size_t room = chunk->room > 0 ? 2 * chunk->room : 64;
-		struct chi_walk_entry *more = realloc(chunk->entries, room * sizeof(*more));
-		if (more == NULL) {
-			return -CHI_ENOMEM;
-		}
-		chunk->entries = more;
-		chunk->room = room;
-	}
 	char *bytes = chi_arena_alloc(&chunk->arena, entry->key_len + entry->len);
-	if (bytes == NULL) {
+	if (bytes == NULL ||
+	    chi_grow(&chunk->entries, &chunk->room, chunk->n + 1, sizeof(*chunk->entries)) < 0) {
 		return -CHI_ENOMEM;
 	}
 	memcpy(bytes, entry->key, entry->key_len);

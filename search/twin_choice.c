@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "chess/names/fits.h"
 
 /* From so many games on, and with dates at most so many days apart, it is worth while to choose. */
@@ -107,16 +108,9 @@ int chi_twin_names_alike(const struct chi_twin_choice *c, uint32_t a, uint32_t b
 int chi_twin_choice_add(struct chi_twin_choice *c, const struct chi_columns_chunk *chunk,
 			uint32_t row)
 {
-	if (c->n == c->room) {
-		size_t room = c->room > 0	      ? 2 * c->room
-			      : c->last < FOUND_FIRST ? (size_t)c->last + 1
-						      : FOUND_FIRST;
-		struct chi_twin_game *games = realloc(c->games, room * sizeof(*games));
-		if (games == NULL) {
-			return -CHI_ENOMEM;
-		}
-		c->games = games;
-		c->room = room;
+	size_t first = c->last < FOUND_FIRST ? (size_t)c->last + 1 : FOUND_FIRST;
+	if (chi_grow(&c->games, &c->room, c->room > 0 ? c->n + 1 : first, sizeof(*c->games)) < 0) {
+		return -CHI_ENOMEM;
 	}
 	c->games[c->n++] = (struct chi_twin_game){
 		.number = chunk->first + row,

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
+#include "base/thread.h"
 #include "chistore/types.h"
 #include "service/log.h"
 
@@ -94,15 +96,11 @@ static void *look_on(void *context)
 int chi_moves_start(struct chi_moves *moves, const char *path, chi_moves_look *look, void *context,
 		    struct chi_fault *fault)
 {
-	pthread_condattr_t steady; /* waits do not follow steps of the clock */
 	moves->path = path;
 	moves->look = look;
 	moves->context = context;
 	(void)pthread_mutex_init(&moves->lock, NULL);
-	(void)pthread_condattr_init(&steady);
-	(void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
-	(void)pthread_cond_init(&moves->changed, &steady);
-	(void)pthread_condattr_destroy(&steady);
+	chi_cond_init(&moves->changed);
 	int error = pthread_create(&moves->thread, NULL, look_on, moves);
 	if (error != 0) {
 		return chi_fail(fault, -CHI_ENOMEM, "cannot start a thread (%s)", strerror(error));
@@ -149,16 +147,13 @@ void chi_moves_end(struct chi_moves *moves)
 
 bool chi_moves_join(struct chi_moves *moves)
 {
-	struct timespec until;
 	if (!moves->started) {
 		return true;
 	}
 	chi_moves_end(moves);
-	(void)clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += STOP_S;
+	int64_t until = chi_now_us() + STOP_S * INT64_C(1000000);
 	(void)pthread_mutex_lock(&moves->lock);
-	while (!moves->ended &&
-	       pthread_cond_timedwait(&moves->changed, &moves->lock, &until) == 0) {
+	while (!moves->ended && chi_cond_wait_until(&moves->changed, &moves->lock, until)) {
 	}
 	bool ended = moves->ended;
 	(void)pthread_mutex_unlock(&moves->lock);

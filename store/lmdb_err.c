@@ -30,12 +30,6 @@ static int system_status(int rc)
 		return -CHI_EACCES;
 	case EROFS:
 		return -CHI_EREADONLY;
-	case ENOSPC:
-	case EDQUOT:
-	case EFBIG:
-		return -CHI_EFULL;
-	case ENOMEM:
-		return -CHI_ENOMEM;
 	case ENOENT:
 	case ENOTDIR:
 		return -CHI_ENOSTORE;
@@ -52,7 +46,7 @@ static int system_status(int rc)
 	case ESTALE:
 		return -CHI_ESTALE;
 	default:
-		return -CHI_EIO;
+		return chi_fault_errno(rc);
 	}
 }
 

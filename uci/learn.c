@@ -7,7 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/fault.h"
+#include "base/thread.h"
 #include "chess/key.h"
 
 #define LOCK_WAIT_MS 2000 /* for another process that writes */
@@ -110,12 +112,8 @@ static int put_halves(struct chi_learner *learner, size_t from, size_t n, size_t
 
 static void wait_a_little(struct chi_learner *learner)
 {
-	struct timespec until;
-	(void)clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += AGAIN_MS * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000L;
-	until.tv_nsec %= 1000000000L;
-	(void)pthread_cond_timedwait(&learner->changed, &learner->mutex, &until);
+	(void)chi_cond_wait_until(&learner->changed, &learner->mutex,
+				  chi_now_us() + AGAIN_MS * INT64_C(1000));
 }
 
 /* With the mutex held, which is given up while it writes. */
@@ -185,7 +183,7 @@ int chi_learner_open(const char *address, chi_learned_fn *learned, void *context
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	pthread_mutex_init(&learner->mutex, NULL);
-	pthread_cond_init(&learner->changed, NULL);
+	chi_cond_init(&learner->changed);
 	learner->learned = learned;
 	learner->context = context;
 	learner->lessons = calloc(CHI_LEARN_MAX, sizeof(*learner->lessons));

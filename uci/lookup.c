@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "chess/movegen.h"
 #include "uci/say.h"
 
@@ -198,16 +199,12 @@ static void *run_lookup(void *argument)
 int chi_lookup_new(chi_learned_fn *learned, void *context, struct chi_lookup **out)
 {
 	struct chi_lookup *lookup = calloc(1, sizeof(*lookup));
-	pthread_condattr_t clock;
 	*out = NULL;
 	if (lookup == NULL) {
 		return -CHI_ENOMEM;
 	}
 	pthread_mutex_init(&lookup->mutex, NULL);
-	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_cond_init(&lookup->changed, &clock);
-	pthread_condattr_destroy(&clock);
+	chi_cond_init(&lookup->changed);
 	lookup->stop_by = INT64_MAX;
 	lookup->learned = learned;
 	lookup->context = context;
@@ -261,12 +258,11 @@ void chi_lookup_stop(struct chi_lookup *lookup, bool stops)
 static bool wait_for_change(struct chi_lookup *lookup, int64_t until)
 {
 	int64_t end = lookup->stop_by < until ? lookup->stop_by : until;
-	struct timespec time = {.tv_sec = end / 1000, .tv_nsec = end % 1000 * 1000000};
 	if (end == INT64_MAX) {
 		pthread_cond_wait(&lookup->changed, &lookup->mutex);
 		return true;
 	}
-	return pthread_cond_timedwait(&lookup->changed, &lookup->mutex, &time) == 0;
+	return chi_cond_wait_until(&lookup->changed, &lookup->mutex, end * 1000);
 }
 
 static bool await(struct chi_lookup *lookup, int64_t until)

@@ -5,8 +5,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 
+#include "base/clock.h"
+#include "base/thread.h"
 #include "cli/out/progress.h"
 #include "cli/bench/loadgen_priv.h"
 
@@ -55,7 +56,6 @@ static int init_client(struct loadgen_client *client, struct load *load, uint32_
 
 int loadgen_new(const struct loadgen_plan *plan, struct load **out)
 {
-	pthread_condattr_t attributes;
 	struct load *load = calloc(1, sizeof(*load));
 	*out = NULL;
 	if (load == NULL) {
@@ -63,10 +63,7 @@ int loadgen_new(const struct loadgen_plan *plan, struct load **out)
 	}
 	load->plan = *plan;
 	(void)pthread_mutex_init(&load->mutex, NULL);
-	(void)pthread_condattr_init(&attributes);
-	(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	(void)pthread_cond_init(&load->changed, &attributes);
-	(void)pthread_condattr_destroy(&attributes);
+	chi_cond_init(&load->changed);
 	load->clients = calloc((size_t)plan->clients, sizeof(*load->clients));
 	int status = load->clients != NULL ? CHI_OK : -CHI_ENOMEM;
 	for (uint32_t i = 0; status == CHI_OK && i < plan->clients; i++) {
@@ -291,18 +288,11 @@ int loadgen_start(struct load *load)
 
 bool loadgen_wait(struct load *load, unsigned ms)
 {
-	struct timespec until;
-	int error = 0;
-	(void)clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += ms / 1000;
-	until.tv_nsec += (long)(ms % 1000) * 1000000;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_nsec -= 1000000000;
-		until.tv_sec++;
-	}
+	int64_t until = chi_now_us() + (int64_t)ms * 1000;
+	bool in_time = true;
 	(void)pthread_mutex_lock(&load->mutex);
-	while (load->running > 0 && error == 0) {
-		error = pthread_cond_timedwait(&load->changed, &load->mutex, &until);
+	while (load->running > 0 && in_time) {
+		in_time = chi_cond_wait_until(&load->changed, &load->mutex, until);
 	}
 	bool ended = load->running == 0;
 	(void)pthread_mutex_unlock(&load->mutex);

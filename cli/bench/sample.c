@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "chess/key.h"
 #include "cli/in/fens.h"
 
@@ -19,14 +20,9 @@ void sample_deinit(struct position_sample *sample)
 
 static int add_key(struct position_sample *sample, const struct chi_key *key, uint16_t chi2)
 {
-	if (sample->n == sample->capacity) {
-		size_t capacity = sample->capacity > 0 ? sample->capacity * 2 : 1024;
-		struct sample_item *items = realloc(sample->items, capacity * sizeof(*items));
-		if (items == NULL) {
-			return -CHI_ENOMEM;
-		}
-		sample->items = items;
-		sample->capacity = capacity;
+	if (chi_grow(&sample->items, &sample->capacity, sample->n + 1, sizeof(*sample->items)) <
+	    0) {
+		return -CHI_ENOMEM;
 	}
 	sample->items[sample->n++] = (struct sample_item){.key = *key, .chi2 = chi2};
 	return CHI_OK;

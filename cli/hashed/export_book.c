@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/sorter.h"
 #include "chess/key.h"
 #include "chess/polyglot/candidates.h"
@@ -149,14 +150,8 @@ static int gather_move(struct export_book *book, chi_move move, uint64_t weight)
 			weight > UINT64_MAX - last->weight ? UINT64_MAX : last->weight + weight;
 		return EXIT_DONE;
 	}
-	if (book->n_moves == book->room) {
-		size_t room = book->room > 0 ? 2 * book->room : CHI_MOVES_MAX;
-		struct weighed *moves = reallocarray(book->moves, room, sizeof(*moves));
-		if (moves == NULL) {
-			return book_fail(-CHI_ENOMEM, &(struct chi_fault){.text = ""});
-		}
-		book->moves = moves;
-		book->room = room;
+	if (chi_grow(&book->moves, &book->room, book->n_moves + 1, sizeof(*book->moves)) < 0) {
+		return book_fail(-CHI_ENOMEM, &(struct chi_fault){.text = ""});
 	}
 	book->moves[book->n_moves++] = (struct weighed){.move = move, .weight = weight};
 	return EXIT_DONE;

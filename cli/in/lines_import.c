@@ -6,11 +6,11 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/attr.h"
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/fault.h"
 #include "cli/out/output.h"
 
@@ -32,9 +32,9 @@ struct piped {
 	struct chi_buffer begun; /* the line that has begun, not fed yet */
 	bool within;		 /* a line is fed in part: it is too long */
 	bool ended;
-	struct timespec since; /* the piece's first line */
-	uint64_t lines;	       /* of this piece */
-	uint64_t stored;       /* lines of all pieces before, of which the good ones are stored */
+	int64_t since;	 /* ms: the piece's first line */
+	uint64_t lines;	 /* of this piece */
+	uint64_t stored; /* lines of all pieces before, of which the good ones are stored */
 	struct chi_import_result sum;
 	size_t n_said; /* of this piece, which is to be said if there is a position */
 	char said[SAID_MAX][CHI_FAULT_SIZE];
@@ -200,13 +200,10 @@ static int feed_piped(struct piped *piped)
 static bool is_piece(const struct piped *piped)
 {
 	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-	struct timespec now;
 	if (piped->within || piped->lines >= PIECE_LINES) {
 		return !piped->within;
 	}
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	int64_t age = (int64_t)(now.tv_sec - piped->since.tv_sec) * 1000 +
-		      (now.tv_nsec - piped->since.tv_nsec) / 1000000;
+	int64_t age = chi_now_ms() - piped->since;
 	return poll(&input, 1, age < PIECE_MS ? (int)(PIECE_MS - age) : 0) == 0;
 }
 
@@ -215,7 +212,7 @@ static int feed_piece(struct import_run *run, void *context)
 	struct piped *piped = context;
 	int status = chi_import_file(run->import, "-");
 	int code = EXIT_DONE;
-	(void)clock_gettime(CLOCK_MONOTONIC, &piped->since);
+	piped->since = chi_now_ms();
 	piped->lines = 0;
 	piped->n_said = 0;
 	status = status == CHI_OK ? feed_piped(piped) : status;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "store/text/dump.h"
 #include "store/text/seal.h"
 
@@ -189,13 +190,8 @@ static int add_dump_name(struct dump_names *names, uint8_t kind, const struct ch
 {
 	size_t len = strlen(row->text);
 	const char *text = chi_arena_text(&names->texts, row->text, len);
-	if (names->n == names->room) {
-		size_t room = 2 * names->room + 64;
-		struct chi_dump_name *more = reallocarray(names->rows, room, sizeof(*more));
-		names->rows = more != NULL ? more : names->rows;
-		names->room = more != NULL ? room : names->room;
-	}
-	if (text == NULL || names->n == names->room) {
+	if (text == NULL ||
+	    chi_grow(&names->rows, &names->room, names->n + 1, sizeof(*names->rows)) < 0) {
 		return cli_no_memory();
 	}
 	names->rows[names->n++] = (struct chi_dump_name){.kind = kind,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "chess/key.h"
 
 /* ---- Steps -------------------------------------------------------------------------------- */
@@ -12,29 +13,15 @@
 /* Room for one more. */
 static bool grow_steps(struct holes *holes)
 {
-	if (holes->n_steps < holes->room_steps) {
-		return true;
-	}
-	size_t room = holes->room_steps > 0 ? 2 * holes->room_steps : 256;
-	struct holes_step *steps = realloc(holes->steps, room * sizeof(*steps));
-	if (steps != NULL) {
-		holes->steps = steps;
-		holes->room_steps = room;
-	}
-	return steps != NULL;
+	return chi_grow(&holes->steps, &holes->room_steps, holes->n_steps + 1,
+			sizeof(*holes->steps)) == CHI_OK;
 }
 
 /* So many positions have numbers. */
 static bool grow_met(struct holes *holes, size_t n)
 {
-	while (holes->room_met < n) {
-		size_t room = holes->room_met > 0 ? 2 * holes->room_met : 256;
-		struct holes_met *met = realloc(holes->met, room * sizeof(*met));
-		if (met == NULL) {
-			return false;
-		}
-		holes->met = met;
-		holes->room_met = room;
+	if (chi_grow(&holes->met, &holes->room_met, n, sizeof(*holes->met)) < 0) {
+		return false;
 	}
 	if (holes->n_met < n) {
 		memset(holes->met + holes->n_met, 0, (n - holes->n_met) * sizeof(*holes->met));

@@ -7,6 +7,8 @@
 
 #include <xxhash.h>
 
+#include "base/buffer.h"
+
 #define ROOM_FIRST 256
 
 void keyset_init(struct keyset *set)
@@ -51,21 +53,10 @@ static int grow_slots(struct keyset *set)
 	return CHI_OK;
 }
 
-static int grow_keys(struct keyset *set)
-{
-	size_t room = set->room > 0 ? 2 * set->room : ROOM_FIRST;
-	struct chi_key *keys = realloc(set->keys, room * sizeof(*keys));
-	if (keys == NULL) {
-		return -CHI_ENOMEM;
-	}
-	set->keys = keys;
-	set->room = room;
-	return CHI_OK;
-}
-
 int keyset_add(struct keyset *set, const struct chi_key *key, uint32_t *number, bool *added)
 {
-	if (set->n == UINT32_MAX - 1 || (set->n == set->room && grow_keys(set) != CHI_OK) ||
+	if (set->n == UINT32_MAX - 1 ||
+	    chi_grow(&set->keys, &set->room, set->n + (size_t)1, sizeof(*set->keys)) < 0 ||
 	    (3 * (set->n + 1) > 2 * set->n_slots && grow_slots(set) != CHI_OK)) {
 		return -CHI_ENOMEM;
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "chess/key.h"
 #include "chess/pgn/notes.h"
 #include "cli/in/files.h"
@@ -108,17 +109,6 @@ struct loading {
 	struct repertoire *repertoire;
 };
 
-static bool grow_places(struct repertoire *repertoire)
-{
-	size_t room = repertoire->room > 0 ? 2 * repertoire->room : 256;
-	struct repertoire_place *places = realloc(repertoire->places, room * sizeof(*places));
-	if (places != NULL) {
-		repertoire->places = places;
-		repertoire->room = room;
-	}
-	return places != NULL;
-}
-
 /* The number of a position. `place`: what it is, if it is new. Returns an exit code. */
 static int take_place(struct loading *loading, const struct chi_position *position,
 		      struct repertoire_place place, uint32_t *number)
@@ -128,7 +118,8 @@ static int take_place(struct loading *loading, const struct chi_position *positi
 	bool added = false;
 	chi_key_encode(position, &key);
 	if (keyset_add(&repertoire->set, &key, number, &added) != CHI_OK ||
-	    (repertoire->n == repertoire->room && !grow_places(repertoire))) {
+	    chi_grow(&repertoire->places, &repertoire->room, repertoire->n + 1,
+		     sizeof(*repertoire->places)) < 0) {
 		return cli_no_memory();
 	}
 	if (added) {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
+
 void source_init(struct key_source *source)
 {
 	*source = (struct key_source){.n = 0};
@@ -22,14 +24,8 @@ int source_add(struct key_source *source, const struct chi_key *key)
 	if (source->n == SOURCE_MAX) {
 		return -CHI_ETOOBIG;
 	}
-	if (source->n == source->room) {
-		size_t room = source->room > 0 ? 2 * source->room : 256;
-		struct chi_key *keys = realloc(source->keys, room * sizeof(*keys));
-		if (keys == NULL) {
-			return -CHI_ENOMEM;
-		}
-		source->keys = keys;
-		source->room = room;
+	if (chi_grow(&source->keys, &source->room, source->n + 1, sizeof(*source->keys)) < 0) {
+		return -CHI_ENOMEM;
 	}
 	source->keys[source->n++] = *key;
 	return CHI_OK;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "chistore.h"
 #include "propagate/backup.h"
 
@@ -61,17 +62,14 @@ void tree_deinit(struct tree *tree)
 
 static int grow_nodes(struct tree *tree)
 {
-	size_t room = tree->room > 0 ? 2 * tree->room : 256;
-	struct tree_node *nodes = realloc(tree->nodes, room * sizeof(*nodes));
-	tree->nodes = nodes != NULL ? nodes : tree->nodes;
-	uint32_t *order = realloc(tree->order, room * sizeof(*order));
-	tree->order = order != NULL ? order : tree->order;
-	uint32_t *picks = realloc(tree->picks, room * sizeof(*picks));
-	tree->picks = picks != NULL ? picks : tree->picks;
-	if (nodes == NULL || order == NULL || picks == NULL) {
+	size_t n = tree->room + 1;
+	size_t rooms[3] = {tree->room, tree->room, tree->room};
+	if (chi_grow(&tree->nodes, &rooms[0], n, sizeof(*tree->nodes)) < 0 ||
+	    chi_grow(&tree->order, &rooms[1], n, sizeof(*tree->order)) < 0 ||
+	    chi_grow(&tree->picks, &rooms[2], n, sizeof(*tree->picks)) < 0) {
 		return -CHI_ENOMEM;
 	}
-	tree->room = room;
+	tree->room = rooms[0];
 	return CHI_OK;
 }
 
@@ -120,24 +118,11 @@ static void set_state(struct tree *tree, uint32_t leaf, enum node_state state)
 	tree->changed |= state != NODE_TAKEN;
 }
 
-static int grow_edges(struct tree *tree, size_t n)
-{
-	while (tree->n_edges + n > tree->edges_room) {
-		size_t room = tree->edges_room > 0 ? 2 * tree->edges_room : 256;
-		struct tree_edge *edges = realloc(tree->edges, room * sizeof(*edges));
-		if (edges == NULL) {
-			return -CHI_ENOMEM;
-		}
-		tree->edges = edges;
-		tree->edges_room = room;
-	}
-	return CHI_OK;
-}
-
 int tree_grow(struct tree *tree, uint32_t leaf, const struct tree_line *lines, size_t n)
 {
 	uint32_t at = (uint32_t)tree->n_edges;
-	int status = grow_edges(tree, n);
+	int status =
+		chi_grow(&tree->edges, &tree->edges_room, tree->n_edges + n, sizeof(*tree->edges));
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
 		struct tree_edge edge = {.line = chi_worth_of(lines[i].is_mate, lines[i].score)};
 		struct chi_key key;

@@ -7,7 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fault.h"
+#include "base/thread.h"
 #include "daemon/net/server.h"
 #include "daemon/settings/limits.h"
 #include "daemon/write/follow.h"
@@ -192,11 +194,7 @@ void chi_disk_watch_init(struct chi_disk_watch *watch, struct chi_served *served
 {
 	*watch = (struct chi_disk_watch){.served = served, .last = &watch->first};
 	(void)pthread_mutex_init(&watch->lock, NULL);
-	pthread_condattr_t steady; /* waits do not follow steps of the clock */
-	(void)pthread_condattr_init(&steady);
-	(void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
-	(void)pthread_cond_init(&watch->changed, &steady);
-	(void)pthread_condattr_destroy(&steady);
+	chi_cond_init(&watch->changed);
 }
 
 void chi_disk_watch_deinit(struct chi_disk_watch *watch)
@@ -232,17 +230,14 @@ int chi_disk_watch_start(struct chi_disk_watch *watch, struct chi_fault *fault)
 void chi_disk_watch_stop(struct chi_disk_watch *watch)
 {
 	uint64_t ms = watch->served->server->config->limits.disk_ms;
-	struct timespec until;
+	int64_t until = chi_now_us() + (int64_t)(ms > STOP_MS ? ms : STOP_MS) * 1000;
 	if (!watch->started) {
 		return;
 	}
-	(void)clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += (time_t)((ms > STOP_MS ? ms : STOP_MS) / 1000);
 	(void)pthread_mutex_lock(&watch->lock);
 	watch->stopping = true;
 	(void)pthread_cond_signal(&watch->changed);
-	while (!watch->ended &&
-	       pthread_cond_timedwait(&watch->changed, &watch->lock, &until) == 0) {
+	while (!watch->ended && chi_cond_wait_until(&watch->changed, &watch->lock, until)) {
 	}
 	bool ended = watch->ended;
 	(void)pthread_mutex_unlock(&watch->lock);

@@ -21,6 +21,7 @@
 
 #include "base/fault.h"
 #include "base/clock.h"
+#include "base/thread.h"
 #include "daemon/write/disk.h"
 #include "daemon/write/job.h"
 #include "daemon/settings/limits.h"
@@ -36,12 +37,8 @@ void chi_store_writer_init(struct chi_store_writer *writer, struct chi_served *s
 		.served = served, .bytes_max = bytes_max, .records_max = records_max};
 	writer->last = &writer->first;
 	writer->applied_last = &writer->applied;
-	pthread_condattr_t attributes;
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_mutex_init(&writer->lock, NULL);
-	pthread_cond_init(&writer->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
+	chi_cond_init(&writer->changed);
 }
 
 void chi_store_writer_deinit(struct chi_store_writer *writer)
@@ -474,13 +471,6 @@ static int64_t due_at(const struct chi_store_writer *writer)
 	return (idle < age ? idle : age) * 1000;
 }
 
-/* False at the time given, in microseconds, which may lie in the past. Under the lock. */
-static bool wait_until(struct chi_store_writer *writer, int64_t us)
-{
-	struct timespec until = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
-	return pthread_cond_timedwait(&writer->changed, &writer->lock, &until) == 0;
-}
-
 /* The next group; NULL if there is none and what is open is due, or the thread is to end, or a
  * verdict has come, which *checked tells in any case. */
 static struct chi_job *await_group(struct chi_store_writer *writer, bool *stopping, bool *checked)
@@ -491,12 +481,13 @@ static struct chi_job *await_group(struct chi_store_writer *writer, bool *stoppi
 		if (writer->write == NULL) {
 			pthread_cond_wait(&writer->changed, &writer->lock);
 		} else {
-			in_time = wait_until(writer, due_at(writer));
+			in_time = chi_cond_wait_until(&writer->changed, &writer->lock,
+						      due_at(writer));
 		}
 	}
 	while (writer->first != NULL && writer->queued < writer->crowd && !writer->stopping &&
 	       in_time) {
-		in_time = wait_until(writer, writer->crowd_until);
+		in_time = chi_cond_wait_until(&writer->changed, &writer->lock, writer->crowd_until);
 	}
 	struct chi_job *group = cut_group(writer);
 	*stopping = writer->stopping;

@@ -5,10 +5,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <xxhash.h>
 
+#include "base/clock.h"
 #include "base/fault.h"
+#include "base/thread.h"
 #include "http/net/session.h"
 
 #define WAITING_MOST 1024
@@ -52,12 +53,9 @@ static void add_batch(struct unknown *unknown, size_t n)
 /* A second, or less if the thread is to end. With the lock. */
 static void pause_with(struct unknown *unknown)
 {
-	struct timespec until;
-	int status = 0;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec++;
-	while (!unknown->stopping && status == 0) {
-		status = pthread_cond_timedwait(&unknown->changed, &unknown->lock, &until);
+	int64_t until = chi_now_us() + 1000000;
+	while (!unknown->stopping &&
+	       chi_cond_wait_until(&unknown->changed, &unknown->lock, until)) {
 	}
 }
 
@@ -85,17 +83,13 @@ static void *work(void *context)
 int unknown_start(const struct http_config *config, struct unknown **out, struct chi_fault *fault)
 {
 	struct unknown *unknown = calloc(1, sizeof(*unknown));
-	pthread_condattr_t clock;
 	*out = NULL;
 	if (unknown == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	unknown->session.config = config;
 	pthread_mutex_init(&unknown->lock, NULL);
-	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_cond_init(&unknown->changed, &clock);
-	pthread_condattr_destroy(&clock);
+	chi_cond_init(&unknown->changed);
 	if (pthread_create(&unknown->thread, NULL, work, unknown) != 0) {
 		pthread_cond_destroy(&unknown->changed);
 		pthread_mutex_destroy(&unknown->lock);

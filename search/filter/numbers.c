@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "base/wire.h"
 #include "chess/bitboard.h"
 
@@ -53,15 +54,12 @@ void chi_numbers_free(struct chi_numbers *numbers)
 /* Makes the directory long enough for page `i`. */
 static int reach(struct chi_numbers *numbers, size_t i)
 {
-	size_t n = 2 * numbers->n_pages > i ? 2 * numbers->n_pages : i + 1;
-	uint64_t **pages = realloc(numbers->pages, n * sizeof(pages[0]));
-	if (pages == NULL) {
-		return -CHI_ENOMEM;
+	size_t before = numbers->n_pages;
+	int rc = chi_grow(&numbers->pages, &numbers->n_pages, i + 1, sizeof(*numbers->pages));
+	for (size_t k = before; k < numbers->n_pages; k++) {
+		numbers->pages[k] = NULL;
 	}
-	memset(pages + numbers->n_pages, 0, (n - numbers->n_pages) * sizeof(pages[0]));
-	numbers->pages = pages;
-	numbers->n_pages = n;
-	return CHI_OK;
+	return rc;
 }
 
 /* -CHI_ENOMEM: the set is as it was. */

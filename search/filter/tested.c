@@ -11,8 +11,7 @@
 #include <string.h>
 
 #include "base/attr.h"
-
-#define CHUNKS_AT_FIRST 64
+#include "base/buffer.h"
 
 struct kept_chunk {
 	uint32_t first; /* number of the game in row 0 */
@@ -79,25 +78,11 @@ static size_t words_of(const struct kept_chunk *chunk)
 /* Room for a chunk of `n` words. -CHI_ENOMEM. */
 static int make_room(struct chi_tested *tested, size_t n)
 {
-	if (tested->n_chunks == tested->max_chunks) {
-		size_t max = tested->max_chunks > 0 ? 2 * tested->max_chunks : CHUNKS_AT_FIRST;
-		void *chunks = reallocarray(tested->chunks, max, sizeof(*tested->chunks));
-		if (chunks == NULL) {
-			return -CHI_ENOMEM;
-		}
-		tested->chunks = chunks;
-		tested->max_chunks = max;
-	}
-	if (n > tested->max_words - tested->n_words) {
-		size_t max = 2 * tested->max_words + CHUNKS_AT_FIRST * CHI_HIT_WORDS;
-		void *words = reallocarray(tested->words, max, sizeof(*tested->words));
-		if (words == NULL) {
-			return -CHI_ENOMEM;
-		}
-		tested->words = words;
-		tested->max_words = max;
-	}
-	return CHI_OK;
+	int rc = chi_grow(&tested->chunks, &tested->max_chunks, tested->n_chunks + 1,
+			  sizeof(*tested->chunks));
+	return rc == CHI_OK ? chi_grow(&tested->words, &tested->max_words, tested->n_words + n,
+				       sizeof(*tested->words))
+			    : rc;
 }
 
 /* Keeps the chunk of the last question, if none was kept at its place or above. */

@@ -8,10 +8,10 @@
 #include "store/admin/verify_priv.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "base/num.h"
 #include "store/env/env.h"
 #include "store/env/snapshot.h"
 #include "store/gamesets/gamesets.h"
@@ -42,10 +42,8 @@ static int take_game(struct chi_page_walk *walk, struct chi_page_tree *tree, con
 		return CHI_OK;
 	}
 	char name[2 * CHI_GAME_ID_SIZE + 1] = "";
-	const uint8_t *id = key->mv_data;
-	for (size_t i = 0; i < key->mv_size && i < CHI_GAME_ID_SIZE; i++) {
-		(void)snprintf(name + 2 * i, 3, "%02x", id[i]);
-	}
+	chi_hex_print(key->mv_data,
+		      key->mv_size < CHI_GAME_ID_SIZE ? key->mv_size : CHI_GAME_ID_SIZE, name);
 	chi_page_complain(walk, "game %s: its entry is damaged", name);
 	return CHI_OK;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "base/fault.h"
 #include "chistore/names.h"
 #include "store/chain/chain.h"
@@ -39,17 +40,11 @@ void chi_saved_games_deinit(struct chi_saved_games *saved)
 
 static bool reserve(struct chi_saved_games *saved, uint64_t number)
 {
-	size_t size = saved->size == 0 ? 4096 : saved->size;
-	while (size <= number) {
-		size *= 2;
-	}
-	uint8_t *claimed = size > saved->size ? realloc(saved->claimed, size) : saved->claimed;
-	if (claimed == NULL) {
+	size_t before = saved->size;
+	if (chi_grow(&saved->claimed, &saved->size, number + 1, 1) < 0) {
 		return false;
 	}
-	memset(claimed + saved->size, 0, size - saved->size);
-	saved->claimed = claimed;
-	saved->size = size;
+	memset(saved->claimed + before, 0, saved->size - before);
 	return true;
 }
 

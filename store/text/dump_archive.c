@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Printing the games of a dump, and what the archive has of them. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/num.h"
 #include "chistore/names.h"
 #include "store/text/dump.h"
 #include "store/text/dump_priv.h"
@@ -30,6 +30,7 @@ int chi_dump_print_game(const struct chi_game_id *game, struct chi_arena *arena,
 {
 	static const char *const results[] = DUMP_RESULTS;
 	struct chi_writer w;
+	char id[2 * CHI_GAME_ID_SIZE + 1];
 	if (game->result >= CHI_COUNT(results)) {
 		return -CHI_EINVAL;
 	}
@@ -37,11 +38,8 @@ int chi_dump_print_game(const struct chi_game_id *game, struct chi_arena *arena,
 		return -CHI_ENOMEM;
 	}
 	chi_dump_put_text(&w, DUMP_GAME "\t");
-	for (size_t i = 0; i < CHI_GAME_ID_SIZE; i++) {
-		char hex[4];
-		(void)snprintf(hex, sizeof(hex), "%02x", game->id[i]);
-		chi_dump_put_text(&w, hex);
-	}
+	chi_hex_print(game->id, sizeof(game->id), id);
+	chi_dump_put_text(&w, id);
 	chi_write_u8(&w, '\t');
 	chi_dump_put_text(&w, results[game->result]);
 	write_given(&w, game->max_ply);

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/attr.h"
-
-#define LOG_FIRST 64
+#include "base/buffer.h"
 
 void chi_memtable_init(struct chi_memtable *table)
 {
@@ -39,17 +38,10 @@ static uint64_t order_of(enum chi_tree_kind kind, const uint8_t *key, size_t key
 int chi_memtable_add(struct chi_memtable *table, enum chi_tree_kind kind, const uint8_t *key,
 		     size_t key_len, const uint8_t *value, size_t len)
 {
-	if (table->n == table->capacity) {
-		size_t capacity = table->capacity > 0 ? 2 * table->capacity : LOG_FIRST;
-		struct chi_memtable_entry *log = realloc(table->log, capacity * sizeof(*log));
-		if (log == NULL) {
-			return -CHI_ENOMEM;
-		}
-		table->log = log;
-		table->capacity = capacity;
-	}
 	uint8_t *bytes = chi_arena_alloc(&table->arena, key_len + len);
-	if (bytes == NULL) {
+	if (bytes == NULL ||
+	    (table->n == table->capacity &&
+	     chi_grow(&table->log, &table->capacity, table->n + 1, sizeof(*table->log)) < 0)) {
 		return -CHI_ENOMEM;
 	}
 	memcpy(bytes, key, key_len);
