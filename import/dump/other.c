@@ -128,24 +128,19 @@ bool chi_other_keeps(const struct chi_other *other)
 
 /* ---- Identities ----------------------------------------------------------------------------- */
 
-int chi_other_each(struct chi_other *other, chi_carried_take *take, void *context,
-		   struct chi_fault *fault)
+int chi_each_game_id(const struct chi_importer *importer, struct chi_read *read, uint64_t all,
+		     chi_carried_take *take, void *context, struct chi_fault *fault)
 {
 	_cleanup_(chi_freep) struct chi_game_id *ids = malloc(IDS_CHUNK * sizeof(*ids));
-	const struct chi_counts *games = &other->info.games;
-	uint64_t all = games->white + games->draws + games->black + games->other;
 	uint64_t done = 0;
 	uint8_t after[CHI_GAME_ID_SIZE];
 	size_t n = IDS_CHUNK;
 	int rc = ids != NULL ? CHI_OK : chi_fault_plain(fault, -CHI_ENOMEM);
 	while (rc == CHI_OK && n == IDS_CHUNK) {
-		chi_importer_progress(other->importer, "games", done, all);
-		rc = chi_importer_canceled(other->importer)
-			     ? chi_fault_plain(fault, -CHI_ECANCELED)
-			     : told(other,
-				    chi_read_game_ids(other->read, done > 0 ? after : NULL, ids,
-						      IDS_CHUNK, &n),
-				    fault);
+		rc = chi_importer_check(importer, "games", done, all, fault);
+		rc = rc == CHI_OK
+			     ? chi_read_game_ids(read, done > 0 ? after : NULL, ids, IDS_CHUNK, &n)
+			     : rc;
 		for (size_t i = 0; rc == CHI_OK && i < n; i++) {
 			memcpy(after, ids[i].id, sizeof(after));
 			rc = take(context, &ids[i], fault);
@@ -153,6 +148,17 @@ int chi_other_each(struct chi_other *other, chi_carried_take *take, void *contex
 		done += n;
 	}
 	return rc;
+}
+
+int chi_other_each(struct chi_other *other, chi_carried_take *take, void *context,
+		   struct chi_fault *fault)
+{
+	const struct chi_counts *games = &other->info.games;
+	fault->text[0] = '\0';
+	int rc = chi_each_game_id(other->importer, other->read,
+				  games->white + games->draws + games->black + games->other, take,
+				  context, fault);
+	return fault->text[0] != '\0' ? rc : told(other, rc, fault);
 }
 
 /* ---- Names and gamesets --------------------------------------------------------------------- */
@@ -253,33 +259,13 @@ int chi_other_archive(struct chi_other *other, const struct chi_carried_plan *pl
 
 /* ---- Known games ---------------------------------------------------------------------------- */
 
-static int count_known(struct chi_other *other, const struct chi_carried_plan *plan,
-		       struct chi_replayer *replayer, struct chi_fault *fault)
-{
-	struct chi_filler filler = {.sorter = other->known.positions};
-	int rc = chi_replayer_init(replayer, &other->view);
-	rc = rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
-	for (uint64_t i = 1; rc == CHI_OK && i <= plan->last; i++) {
-		if (i % CHECK_EVERY == 0 && chi_importer_canceled(other->importer)) {
-			rc = chi_fault_plain(fault, -CHI_ECANCELED);
-		} else if (chi_carried_bit(plan->known, (uint32_t)i)) {
-			rc = chi_replayer_count(replayer, (uint32_t)i, &filler, fault);
-		}
-	}
-	if (rc == CHI_OK) {
-		return chi_filler_end(&filler, fault);
-	}
-	chi_filler_drop(&filler);
-	return rc;
-}
-
 int chi_other_known(struct chi_other *other, const struct chi_carried_plan *plan,
 		    struct chi_lists **out, struct chi_fault *fault)
 {
-	struct chi_replayer replayer = {.moves = NULL};
 	int rc = chi_carried_init(&other->known, other->importer, fault);
-	rc = rc == CHI_OK ? count_known(other, plan, &replayer, fault) : rc;
-	chi_replayer_deinit(&replayer);
+	rc = rc == CHI_OK ? chi_replay_games(other->importer, &other->view, plan, true,
+					     other->known.positions, fault)
+			  : rc;
 	return rc == CHI_OK ? chi_lists_open(&other->known, plan, out, fault) : rc;
 }
 

@@ -49,6 +49,11 @@ CHI_MUSTUSE int chi_other_begin(struct chi_other *other, struct chi_fault *fault
 /* It has games, names or gamesets to be carried over. */
 bool chi_other_keeps(const struct chi_other *other);
 
+/* Calls for all games that a store counts, of which there are `all`, by ascending id. */
+CHI_MUSTUSE int chi_each_game_id(const struct chi_importer *importer, struct chi_read *read,
+				 uint64_t all, chi_carried_take *take, void *context,
+				 struct chi_fault *fault);
+
 /* As those of carry.h. */
 CHI_MUSTUSE int chi_other_each(struct chi_other *other, chi_carried_take *take, void *context,
 			       struct chi_fault *fault);

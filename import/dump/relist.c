@@ -9,13 +9,13 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "import/dump/lists.h"
+#include "import/dump/other.h"
 #include "import/dump/replay.h"
 #include "import/importer.h"
 #include "store/archive.h"
 #include "store/games/archive.h"
 #include "store/load/load.h"
 
-#define IDS_CHUNK 4096
 /* Any record. */
 #define RECORD_ARENA ((size_t)4 << 20)
 
@@ -26,7 +26,6 @@ struct relist {
 	struct chi_importer importer; /* what the files of this room ask for */
 	struct chi_carried carried;
 	struct chi_carried_plan plan;
-	struct chi_filler filler;
 	struct chi_lists *lists;
 	struct chi_load *load;
 	struct chi_load_spec spec;
@@ -42,7 +41,6 @@ struct relist {
 static void relist_deinit(struct relist *r)
 {
 	chi_lists_close(r->lists);
-	chi_filler_drop(&r->filler);
 	chi_carried_plan_deinit(&r->plan);
 	chi_carried_deinit(&r->carried);
 	chi_load_block_free(&r->block);
@@ -53,45 +51,12 @@ static void relist_deinit(struct relist *r)
 
 /* ---- From the games ------------------------------------------------------------------------- */
 
-static int plan_games(struct relist *r, struct chi_read *read)
+static int plan_saved(void *context, const struct chi_game_id *game, struct chi_fault *fault)
 {
-	_cleanup_(chi_freep) struct chi_game_id *ids = malloc(IDS_CHUNK * sizeof(*ids));
-	uint8_t after[CHI_GAME_ID_SIZE];
-	bool first = true;
-	size_t n = IDS_CHUNK;
-	int rc = ids != NULL ? CHI_OK : -CHI_ENOMEM;
-	while (rc == CHI_OK && n == IDS_CHUNK) {
-		rc = chi_read_game_ids(read, first ? NULL : after, ids, IDS_CHUNK, &n);
-		for (size_t i = 0; rc == CHI_OK && i < n; i++) {
-			uint32_t number = ids[i].number;
-			memcpy(after, ids[i].id, sizeof(after));
-			first = false;
-			if (number == 0 || number > r->plan.last) {
-				continue;
-			}
-			r->plan.numbers[number] = number;
-			r->plan.plies[number] = ids[i].max_ply;
-			if (ids[i].pruned) {
-				chi_carried_set(r->plan.pruned, number);
-			}
-		}
-	}
-	return rc;
-}
-
-static int count_games(struct relist *r, const struct chi_archive_view *view,
-		       struct chi_fault *fault)
-{
-	struct chi_replayer replayer = {.moves = NULL};
-	int rc = chi_replayer_init(&replayer, view);
-	rc = rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
-	for (uint64_t i = 1; rc == CHI_OK && i <= r->plan.last; i++) {
-		if (r->plan.numbers[i] != 0) {
-			rc = chi_replayer_count(&replayer, (uint32_t)i, &r->filler, fault);
-		}
-	}
-	chi_replayer_deinit(&replayer);
-	return rc == CHI_OK ? chi_filler_end(&r->filler, fault) : rc;
+	struct relist *r = context;
+	return game->number != 0 && game->number <= r->plan.last
+		       ? chi_plan_game(&r->plan, game, "the store", fault)
+		       : CHI_OK;
 }
 
 static int read_games(struct relist *r, struct chi_fault *fault)
@@ -104,10 +69,13 @@ static int read_games(struct relist *r, struct chi_fault *fault)
 	}
 	rc = chi_read_archive(read, &view);
 	rc = rc == CHI_OK ? chi_plan_carried(&r->importer, view.last, &r->plan, fault) : rc;
-	rc = rc == CHI_OK ? plan_games(r, read) : rc;
-	rc = rc == CHI_OK ? count_games(r, &view, fault) : chi_fault_plain(fault, rc);
+	rc = rc == CHI_OK ? chi_each_game_id(&r->importer, read, view.last, plan_saved, r, fault)
+			  : rc;
+	rc = rc == CHI_OK ? chi_replay_games(&r->importer, &view, &r->plan, false,
+					     r->carried.positions, fault)
+			  : rc;
 	chi_read_end(read);
-	return rc;
+	return rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc) : rc;
 }
 
 /* ---- To the positions ----------------------------------------------------------------------- */
@@ -221,7 +189,6 @@ static int prepare_relist(struct relist *r, const char *dir, struct chi_fault *f
 	chi_arena_init(&r->arena, RECORD_ARENA);
 	chi_arena_init(&r->saved_arena, RECORD_ARENA);
 	rc = chi_carried_init(&r->carried, &r->importer, fault);
-	r->filler.sorter = r->carried.positions;
 	return rc;
 }
 

@@ -3,25 +3,12 @@
  * were when the games were imported. */
 #pragma once
 
-#include "import/count.h"
-#include "base/sorter.h"
+#include "import/dump/carry.h"
 #include "store/archive.h"
-#include "store/games/archive.h"
 
-/* Zeroed at first. */
-struct chi_replayer {
-	struct chi_archive_reader *reader;
-	struct chi_counter *counter;
-	struct chi_position *positions; /* of one game, */
-	chi_move *moves;		/* and its moves */
-};
-
-/* May fail half done: chi_replayer_deinit is called in every case. */
-CHI_MUSTUSE int chi_replayer_init(struct chi_replayer *replayer,
-				  const struct chi_archive_view *view);
-void chi_replayer_deinit(struct chi_replayer *replayer);
-
-/* Adds the items of a game to the filler, which are numbered as it is. -CHI_ECORRUPT: it is
- * damaged, or there is none. */
-CHI_MUSTUSE int chi_replayer_count(struct chi_replayer *replayer, uint32_t number,
-				   struct chi_filler *filler, struct chi_fault *fault);
+/* Adds the items of the plan's games, numbered as there: of those that are known, or else of those
+ * that have a number in the store. -CHI_ECORRUPT: one is damaged, or not there. */
+CHI_MUSTUSE int chi_replay_games(const struct chi_importer *importer,
+				 const struct chi_archive_view *view,
+				 const struct chi_carried_plan *plan, bool known,
+				 struct chi_sorter *items, struct chi_fault *fault);
