@@ -849,14 +849,6 @@ static size_t print_cursor(uint64_t at, char letter, char out[CHI_GAMES_CURSOR_S
 	return 1 + 2 * sizeof(bytes);
 }
 
-size_t chi_game_walk_cursor(const struct chi_game_walk *games, char out[CHI_GAMES_CURSOR_SIZE])
-{
-	out[0] = '\0';
-	return games->after ? print_cursor(games->last,
-					   letter_of(games->spec.sort, games->spec.descending), out)
-			    : 0;
-}
-
 size_t chi_game_walk_cursor_of(const struct chi_game_head *head, uint8_t sort, bool descending,
 			       char out[CHI_GAMES_CURSOR_SIZE])
 {

@@ -94,9 +94,6 @@ char *chi_game_walk_describe(const struct chi_game_walk *games);
  * asked. */
 bool chi_game_walk_total(const struct chi_game_walk *games, uint64_t *total);
 
-/* Where the query is, after the last row delivered. */
-size_t chi_game_walk_cursor(const struct chi_game_walk *games, char out[CHI_GAMES_CURSOR_SIZE]);
-
 /* Where a query in that order is after a game. */
 size_t chi_game_walk_cursor_of(const struct chi_game_head *head, uint8_t sort, bool descending,
 			       char out[CHI_GAMES_CURSOR_SIZE]);

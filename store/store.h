@@ -236,14 +236,10 @@ CHI_MUSTUSE int chi_explore_by(chi_explore_read *read, void *context, const stru
 			       struct chi_arena *arena, struct chi_explored *out,
 			       struct chi_fault *fault);
 
-/* The game of that id. CHI_NONE if it is not counted in the store, -CHI_ECORRUPT. -CHI_EBUSY: the
- * store was opened, for reading, before another process brought it up to date, and has games since:
- * it must be opened again to read them. */
-CHI_MUSTUSE int chi_read_game_id(struct chi_read *read, const uint8_t id[CHI_GAME_ID_SIZE],
-				 struct chi_game_id *out);
-
 /* Up to `max` games with ids after `after` (CHI_GAME_ID_SIZE bytes, or NULL: from the first),
- * ascending. *n less than `max`: there are no more. -CHI_ECORRUPT, -CHI_EBUSY as above. */
+ * ascending. *n less than `max`: there are no more. -CHI_ECORRUPT. -CHI_EBUSY: the store was
+ * opened, for reading, before another process brought it up to date, and has games since: it must
+ * be opened again to read them. */
 CHI_MUSTUSE int chi_read_game_ids(struct chi_read *read, const uint8_t *after,
 				  struct chi_game_id *out, size_t max, size_t *n);
 
@@ -386,7 +382,7 @@ const char *chi_write_why(const struct chi_write *write);
  * stored (not sticky). Damage of the strength tree shows as for a put. */
 CHI_MUSTUSE int chi_write_delete(struct chi_write *write, const struct chi_key *key);
 
-/* Sets the base rates in the metadata; statistics stored before stay until chi_dir_rescore. */
+/* Sets the base rates in the metadata; statistics stored before stay until chi_write_rescore. */
 CHI_MUSTUSE int chi_write_base(struct chi_write *write, const struct chi_counts *base);
 
 /* Counts a game in the store, or takes it out again (*out says what it was): the entry and the
@@ -419,14 +415,12 @@ CHI_MUSTUSE int chi_write_commit(struct chi_write *write, struct chi_fault *faul
 void chi_write_abort(struct chi_write *write);
 
 /*
- * Recomputes the statistic of every position and rebuilds the strength tree, in one transaction,
- * its own or the one given, which must have no savepoint. In an outcome or score store the base
- * rates are set first, unless `base` gives them: to the games counted in the store, or without any
- * to the sum of the counts of all positions. -CHI_EUNSUPPORTED in an external store. *changed
- * counts the positions whose statistic changed.
+ * Recomputes the statistic of every position and rebuilds the strength tree. The transaction must
+ * have no savepoint. In an outcome or score store the base rates are set first, unless `base` gives
+ * them: to the games counted in the store, or without any to the sum of the counts of all
+ * positions. -CHI_EUNSUPPORTED in an external store. *changed counts the positions whose statistic
+ * changed.
  */
-CHI_MUSTUSE int chi_dir_rescore(struct chi_dir *store, const struct chi_counts *base,
-				uint64_t *changed, struct chi_fault *fault);
 CHI_MUSTUSE int chi_write_rescore(struct chi_write *write, const struct chi_counts *base,
 				  uint64_t *changed, struct chi_fault *fault);
 

@@ -216,17 +216,6 @@ int chi_notes_next(struct chi_notes_reader *reader, struct chi_note *out)
 	return bytes->bad ? -CHI_ECORRUPT : CHI_OK;
 }
 
-int chi_notes_check(const uint8_t *notes, size_t len, size_t n_plies)
-{
-	struct chi_notes_reader reader = chi_notes_reader_of(notes, len, n_plies);
-	struct chi_note note;
-	int status = CHI_OK;
-	while (status == CHI_OK) {
-		status = chi_notes_next(&reader, &note);
-	}
-	return status == CHI_NONE ? CHI_OK : status;
-}
-
 static int print_time(const struct chi_note *note, char *out)
 {
 	const char *name = note->kind < CHI_NOTE_ELAPSED ? "clk" : "emt";

@@ -67,9 +67,6 @@ struct chi_notes_reader chi_notes_reader_of(const uint8_t *notes, size_t len, si
  * After anything but CHI_OK it must not be called again. */
 CHI_MUSTUSE int chi_notes_next(struct chi_notes_reader *reader, struct chi_note *out);
 
-/* CHI_OK if all of it can be read, -CHI_ECORRUPT. */
-CHI_MUSTUSE int chi_notes_check(const uint8_t *notes, size_t len, size_t n_plies);
-
 /* Move `i` of a CHI_NOTE_MOVES item; any 16 bits. */
 static inline chi_move chi_note_move(const struct chi_note *note, size_t i)
 {

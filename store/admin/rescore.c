@@ -187,17 +187,6 @@ static int commit_or_abort(struct chi_write *write, int rc, struct chi_fault *fa
 	return chi_write_commit(write, fault);
 }
 
-int chi_dir_rescore(struct chi_dir *store, const struct chi_counts *base, uint64_t *changed,
-		    struct chi_fault *fault)
-{
-	struct chi_write *write;
-	*changed = 0;
-	int rc = chi_write_begin(store, &write, fault);
-	return rc < 0 ? rc
-		      : commit_or_abort(write, chi_write_rescore(write, base, changed, fault),
-					fault);
-}
-
 /* The stamp, and what goes with the statistic before. An external one takes the numbers as they
  * are. */
 static int set_statistic(struct chi_write *write, enum chi_statistic statistic,

@@ -99,12 +99,6 @@ int chi_game_ids_find(MDB_txn *txn, MDB_dbi games, const uint8_t id[CHI_GAME_ID_
 		       : chi_game_decode(id, CHI_GAME_ID_SIZE, value.mv_data, value.mv_size, out);
 }
 
-int chi_read_game_id(struct chi_read *read, const uint8_t id[CHI_GAME_ID_SIZE],
-		     struct chi_game_id *out)
-{
-	return chi_game_ids_find(read->txn, read->env->ids, id, out);
-}
-
 struct ids {
 	const uint8_t *after; /* or NULL */
 	struct chi_game_id *out;

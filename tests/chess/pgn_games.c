@@ -6,6 +6,7 @@
 #include "chess/movegen.h"
 #include "chess/notation.h"
 #include "chess/pgn/notes.h"
+#include "tests/chess/notes_check.h"
 #include "tests/chess/pgn_free.h"
 #include "tests/chess/position_equal.h"
 
@@ -37,7 +38,7 @@ static void keep_whole(const struct chi_pgn_game *game, struct read_game *copy)
 		}
 		fprintf(out, "%s=%s\n", tag->name.text, tag->value.text);
 	}
-	assert_int_equal(chi_notes_check(whole->notes, whole->n_notes, game->n_plies), CHI_OK);
+	assert_int_equal(check_notes(whole->notes, whole->n_notes, game->n_plies), CHI_OK);
 	assert_true(chi_utf8_valid(whole->rest, whole->n_rest));
 	fwrite(whole->notes, 1, whole->n_notes, out);
 	fprintf(out, "\n%.*s\n%u %llu %llu %d", (int)whole->n_rest, whole->rest, whole->lost_tags,

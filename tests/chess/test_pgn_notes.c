@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "chess/pgn/notes.h"
+#include "tests/chess/notes_check.h"
 
 #define SIZE 4096
 
@@ -96,7 +97,7 @@ CASE(prints_comments_back)
 		char text[SIZE];
 		struct chi_notes_writer writer = chi_notes_writer_of(bytes, sizeof(bytes));
 		chi_notes_comment(&writer, 0, table[i].text, strlen(table[i].text));
-		assert_int_equal(chi_notes_check(bytes, writer.n, 0), CHI_OK);
+		assert_int_equal(check_notes(bytes, writer.n, 0), CHI_OK);
 		print_comment(bytes, writer.n, text);
 		assert_string_equal(text, table[i].text);
 		if (writer.n != table[i].bytes) {
@@ -176,7 +177,7 @@ CASE(refuses_what_is_no_notes)
 		_cleanup_(chi_freep) uint8_t *bytes = malloc(table[i].len);
 		assert_non_null(bytes);
 		memcpy(bytes, table[i].bytes, table[i].len);
-		if (chi_notes_check(bytes, table[i].len, 10) != -CHI_ECORRUPT) {
+		if (check_notes(bytes, table[i].len, 10) != -CHI_ECORRUPT) {
 			fail_msg("row %zu is taken", i);
 		}
 	}
@@ -187,9 +188,9 @@ CASE(nests_only_so_deep)
 	uint8_t bytes[2 * CHI_NOTES_DEPTH_MAX + 2];
 	memset(bytes, 0, sizeof(bytes));
 	memset(bytes, 1, CHI_NOTES_DEPTH_MAX);
-	assert_int_equal(chi_notes_check(bytes, sizeof(bytes) - 2, 0), CHI_OK);
+	assert_int_equal(check_notes(bytes, sizeof(bytes) - 2, 0), CHI_OK);
 	memset(bytes, 1, CHI_NOTES_DEPTH_MAX + 1);
-	assert_int_equal(chi_notes_check(bytes, sizeof(bytes), 0), -CHI_ECORRUPT);
+	assert_int_equal(check_notes(bytes, sizeof(bytes), 0), -CHI_ECORRUPT);
 }
 
 /* However little room there is, what is written can be read, and what is not is counted. */
@@ -211,7 +212,7 @@ CASE(leaves_out_what_does_not_fit)
 		chi_notes_nag(&writer, 9, 3);
 		assert_true(writer.n <= size);
 		assert_int_equal(writer.depth, 0);
-		assert_int_equal(chi_notes_check(bytes, writer.n, 9), CHI_OK);
+		assert_int_equal(check_notes(bytes, writer.n, 9), CHI_OK);
 		assert_true(writer.lost > 0 || size >= 34);
 		assert_true(writer.lost == 0 || size < 60);
 	}
@@ -228,7 +229,7 @@ CASE(takes_any_bytes)
 		for (size_t i = 0; i < len; i++) {
 			bytes[i] = (uint8_t)seed_below(&seed, seed_below(&seed, 2) == 0 ? 24 : 256);
 		}
-		int status = chi_notes_check(bytes, len, seed_below(&seed, 6));
+		int status = check_notes(bytes, len, seed_below(&seed, 6));
 		assert_true(status == CHI_OK || status == -CHI_ECORRUPT);
 	}
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "chess/pgn/notes.h"
+#include "tests/chess/notes_check.h"
 #include "tests/chess/pgn_free.h"
 #include "tests/chess/pgn_print.h"
 
@@ -273,8 +274,7 @@ CASE(bounds_what_it_keeps)
 				 whole->lost_tags, (unsigned long long)whole->lost_notes,
 				 whole->rest_cut, (unsigned long long)whole->lost_text);
 		}
-		assert_int_equal(chi_notes_check(whole->notes, whole->n_notes, game->n_plies),
-				 CHI_OK);
+		assert_int_equal(check_notes(whole->notes, whole->n_notes, game->n_plies), CHI_OK);
 		if (table[i].lost != TEXT) {
 			assert_reads_again(other, game);
 		}

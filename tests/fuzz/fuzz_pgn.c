@@ -14,6 +14,7 @@
 #include "chess/pgn/eval.h"
 #include "chess/pgn/notes.h"
 #include "chess/pgn/pgn.h"
+#include "tests/chess/notes_check.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/chess/pgn_print.h"
 #include "tests/chess/position_equal.h"
@@ -108,7 +109,7 @@ static void check_whole(struct sum *sum, const struct chi_pgn_game *game)
 		add(sum, tag->name.text, tag->name.len + 1);
 		add(sum, tag->value.text, tag->value.len + 1);
 	}
-	REQUIRE(chi_notes_check(whole->notes, whole->n_notes, game->n_plies) == CHI_OK);
+	REQUIRE(check_notes(whole->notes, whole->n_notes, game->n_plies) == CHI_OK);
 	REQUIRE(chi_utf8_valid(whole->rest, whole->n_rest));
 	add(sum, whole->notes, whole->n_notes);
 	add(sum, whole->rest, whole->n_rest);

@@ -238,7 +238,7 @@ CASE(base_rates_without_games)
 		uint64_t changed;
 		stores[i] =
 			store_of(i == 0 ? "a" : "b", CHI_STATISTIC_OUTCOME, CHI_PUT_ADD, &record);
-		ok(chi_dir_rescore(stores[i], &rates[i], &changed, &fault));
+		ok(help_rescore(stores[i], &rates[i], &changed, &fault));
 	}
 	ok(merging(stores[0], stores[1]));
 	ok(chi_dir_info(stores[0], &info));
@@ -337,8 +337,8 @@ CASE(halves_are_the_whole)
 		assert_int_equal(first + merging_result.taken, 300);
 		if (kinds[i] == CHI_STATISTIC_OUTCOME) {
 			uint64_t changed;
-			ok(chi_dir_rescore(a, NULL, &changed, &fault));
-			ok(chi_dir_rescore(whole, NULL, &changed, &fault));
+			ok(help_rescore(a, NULL, &changed, &fault));
+			ok(help_rescore(whole, NULL, &changed, &fault));
 		}
 		merging_same(a, whole, true);
 		assert_int_equal(help_verify(a, &(struct chi_verify_result){0}), CHI_OK);

@@ -91,8 +91,8 @@ static void rescore(void)
 	uint64_t changed;
 	insight_world_close(&world);
 	struct chi_dir *store = help_open(help_path(STORE), CHI_STORE_WRITE);
-	ok(chi_dir_rescore(store, NULL, &changed, &fault));
-	ok(chi_dir_rescore(store, NULL, &changed, &fault));
+	ok(help_rescore(store, NULL, &changed, &fault));
+	ok(help_rescore(store, NULL, &changed, &fault));
 	assert_int_equal(changed, 0);
 	chi_dir_close(store);
 	insight_world_load(&world);

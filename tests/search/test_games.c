@@ -139,17 +139,12 @@ static void check_head(const struct chi_game_head *head, const struct chi_game_h
 	assert_int_equal(head->black_elo, stored->black_elo);
 }
 
-/* As a daemon does whose snapshots grow old; and a cursor is the same, made of a row. */
+/* As a daemon does whose snapshots grow old; the last row says where to go on. */
 static void let_go(struct chi_game_walk *games, const struct chi_games_spec *spec,
-		   const struct chi_game_head *last)
+		   const struct chi_game_head *last, char *cursor)
 {
-	char cursors[2][CHI_GAMES_CURSOR_SIZE] = {{0}};
 	if (last != NULL) {
-		size_t len = chi_game_walk_cursor(games, cursors[0]);
-		assert_int_equal(
-			chi_game_walk_cursor_of(last, spec->sort, spec->descending, cursors[1]),
-			len);
-		assert_memory_equal(cursors[0], cursors[1], len);
+		cursor[chi_game_walk_cursor_of(last, spec->sort, spec->descending, cursor)] = '\0';
 	}
 	if (help_below(16) == 0 && chi_game_walk_may_detach(games)) {
 		assert_true(chi_game_walk_memory(games) > 0);
@@ -163,8 +158,10 @@ static bool check_page(const char *filter, struct chi_games_spec *spec, char *cu
 {
 	struct chi_game_walk *games;
 	struct chi_games_row rows[7];
+	char next[CHI_GAMES_CURSOR_SIZE];
 	uint64_t total = 0;
 	uint64_t got = 0;
+	(void)snprintf(next, sizeof(next), "%s", cursor);
 	int rc = CHI_OK;
 	spec->filter = filter;
 	spec->filter_len = strlen(filter);
@@ -190,7 +187,7 @@ static bool check_page(const char *filter, struct chi_games_spec *spec, char *cu
 				check_ply(&rows[i], spec->want_ply);
 			}
 		}
-		let_go(games, spec, n > 0 ? &rows[n - 1].head : NULL);
+		let_go(games, spec, n > 0 ? &rows[n - 1].head : NULL, next);
 	}
 	assert_true(spec->limit == 0 || got <= spec->limit);
 	if (spec->want_total) {
@@ -199,8 +196,8 @@ static bool check_page(const char *filter, struct chi_games_spec *spec, char *cu
 	}
 	bool more = spec->limit != 0 && got == spec->limit;
 	assert_true(more || *at == n_wanted);
-	chi_game_walk_cursor(games, cursor);
 	chi_game_walk_close(games);
+	(void)snprintf(cursor, CHI_GAMES_CURSOR_SIZE, "%s", next);
 	return more;
 }
 

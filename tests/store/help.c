@@ -473,3 +473,17 @@ unsigned help_entries(const char *path, const char *part)
 	closedir(dir);
 	return n;
 }
+
+int help_rescore(struct chi_dir *store, const struct chi_counts *base, uint64_t *changed,
+		 struct chi_fault *why)
+{
+	struct chi_write *write;
+	ok(chi_write_begin(store, &write, why));
+	*changed = 0;
+	int rc = chi_write_rescore(write, base, changed, why);
+	if (rc < 0) {
+		chi_write_abort(write);
+		return rc;
+	}
+	return chi_write_commit(write, why);
+}

@@ -84,5 +84,8 @@ int help_verify_told(struct chi_dir *store, chi_verify_report *report, void *con
 
 /* Verifies and returns the status; reports are printed if `loud`. */
 int help_verify(struct chi_dir *store, struct chi_verify_result *result);
+/* chi_write_rescore in a transaction of its own. */
+int help_rescore(struct chi_dir *store, const struct chi_counts *base, uint64_t *changed,
+		 struct chi_fault *why);
 /* The whole dump as one text, to be freed. */
 char *help_dump(struct chi_dir *store, size_t *len);

@@ -249,7 +249,7 @@ CASE(test_disagreement)
 	assert_int_equal(chi_write_commit(write, &fault), -CHI_ECORRUPT);
 	/* Rescoring heals the strength tree. */
 	uint64_t changed;
-	ok(chi_dir_rescore(store, NULL, &changed, &fault));
+	ok(help_rescore(store, NULL, &changed, &fault));
 	assert_int_equal(changed, 0);
 	chi_dir_close(store);
 	assert_int_equal(verify(), CHI_OK);

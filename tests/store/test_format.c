@@ -23,6 +23,7 @@
 #include "store/record/clients.h"
 #include "store/record/codec.h"
 #include "store/record/meta.h"
+#include "tests/chess/notes_check.h"
 #include "tests/store/archive.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -415,7 +416,7 @@ CASE(test_parts_examples)
 	chi_notes_move(&notes, uci("c7c5"));
 	chi_notes_close(&notes);
 	check_example("notes", bytes, notes.n);
-	ok(chi_notes_check(bytes, notes.n, 2));
+	ok(check_notes(bytes, notes.n, 2));
 	free(format_text);
 }
 

@@ -229,8 +229,8 @@ static void test_subtract_is_the_inverse(void **state)
 		if (kinds[i] == OUTCOME) {
 			struct chi_info info;
 			ok(chi_dir_info(into, &info));
-			ok(chi_dir_rescore(into, &info.games, &changed, &fault));
-			ok(chi_dir_rescore(put, &info.games, &changed, &fault));
+			ok(help_rescore(into, &info.games, &changed, &fault));
+			ok(help_rescore(put, &info.games, &changed, &fault));
 		}
 		check_same(put, into);
 		result = load_into(into, even, true);
@@ -318,7 +318,7 @@ static void test_outcome(void **state)
 	assert_int_equal(info.games.white + info.games.draws + info.games.black + info.games.other,
 			 GAMES);
 	assert_true(info.known > 0 && info.known < POSITIONS / 2);
-	ok(chi_dir_rescore(store, NULL, &changed, &fault));
+	ok(help_rescore(store, NULL, &changed, &fault));
 	assert_int_equal(changed, 0);
 	chi_dir_close(store);
 	/* Without games it is the positions' own counts that count. */
@@ -326,7 +326,7 @@ static void test_outcome(void **state)
 	help_put(store, &(struct chi_put_entry){.key = items[0].key,
 						.parts = CHI_PUT_COUNTS,
 						.record = {.counts = {10, 20, 30, 0}}});
-	ok(chi_dir_rescore(store, NULL, &changed, &fault));
+	ok(help_rescore(store, NULL, &changed, &fault));
 	ok(chi_dir_info(store, &info));
 	assert_int_equal(info.base.draws, 20);
 	chi_dir_close(store);

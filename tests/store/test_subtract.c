@@ -315,7 +315,7 @@ CASE(test_statistic_follows)
 	/* Recomputed, the statistic changes and the plies do not. */
 	const struct chi_counts other = {300, 400, 300, 0};
 	uint64_t changed;
-	ok(chi_dir_rescore(store, &other, &changed, &fault));
+	ok(help_rescore(store, &other, &changed, &fault));
 	assert_int_equal(changed, 1);
 	/* Too few are left for a test: the strength entry goes. Five games, all with their ply. */
 	less = (struct chi_record){.counts = {38, 8, 9, 0}, .plies = &ply, .n_plies = 1};

@@ -155,7 +155,7 @@ CASE(test_dump)
 		ok(chi_write_commit(write, &fault));
 		uint64_t changed;
 		if (kinds[k] == CHI_STATISTIC_OUTCOME || kinds[k] == CHI_STATISTIC_SCORE) {
-			ok(chi_dir_rescore(store, NULL, &changed, &fault));
+			ok(help_rescore(store, NULL, &changed, &fault));
 		}
 		size_t len;
 		size_t len2;
@@ -452,7 +452,7 @@ CASE(test_rescore)
 {
 	uint64_t changed;
 	struct chi_dir *store = help_store("rescore", CHI_STATISTIC_EXTERNAL);
-	assert_int_equal(chi_dir_rescore(store, NULL, &changed, &fault), -CHI_EUNSUPPORTED);
+	assert_int_equal(help_rescore(store, NULL, &changed, &fault), -CHI_EUNSUPPORTED);
 	chi_dir_close(store);
 	store = help_store("rescore", CHI_STATISTIC_OUTCOME);
 	struct chi_write *write;
@@ -468,15 +468,15 @@ CASE(test_rescore)
 	struct chi_info info;
 	ok(chi_dir_info(store, &info));
 	assert_int_equal(info.known, 0);
-	ok(chi_dir_rescore(store, NULL, &changed, &fault));
+	ok(help_rescore(store, NULL, &changed, &fault));
 	assert_int_equal(changed, MANY);
 	ok(chi_dir_info(store, &info));
 	assert_int_equal(info.known, MANY);
 	assert_true(info.base.white >= 10 * MANY && info.base.other == 3 * MANY);
 	ok(help_verify(store, NULL));
-	ok(chi_dir_rescore(store, &(struct chi_counts){1, 1, 1, 0}, &changed, &fault));
+	ok(help_rescore(store, &(struct chi_counts){1, 1, 1, 0}, &changed, &fault));
 	assert_true(changed > MANY / 2);
-	ok(chi_dir_rescore(store, &(struct chi_counts){0}, &changed, &fault));
+	ok(help_rescore(store, &(struct chi_counts){0}, &changed, &fault));
 	ok(chi_dir_info(store, &info));
 	assert_int_equal(info.known, 0);
 	ok(help_verify(store, NULL));
@@ -513,7 +513,7 @@ CASE(test_another_statistic)
 		assert_int_equal(chi_dir_statistic(store), kinds[k]);
 		put_alike(fresh);
 		if (kinds[k] == CHI_STATISTIC_OUTCOME || kinds[k] == CHI_STATISTIC_SCORE) {
-			ok(chi_dir_rescore(fresh, NULL, &changed, &fault));
+			ok(help_rescore(fresh, NULL, &changed, &fault));
 		}
 		char *text = help_dump(store, &len);
 		char *again = help_dump(fresh, &len2);
