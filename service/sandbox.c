@@ -101,6 +101,8 @@ void chi_sandbox_add_system(struct chi_sandbox_rules *rules, bool names)
 	chi_sandbox_add(rules, "/sys/devices/system/cpu", CHI_MAY_READ);
 	chi_sandbox_add(rules, "/proc/stat", CHI_MAY_READ);
 	chi_sandbox_add(rules, "/proc/meminfo", CHI_MAY_READ);
+	/* Whether a newer copy is on a file system that is mounted read-only. */
+	chi_sandbox_add(rules, "/proc/self/mountinfo", CHI_MAY_READ);
 }
 
 /* What is missing is an error, or only logged. */

@@ -111,7 +111,7 @@ enum chi_verify_depth {
 CHI_MUSTUSE int chi_verify_readable(struct chi_dir *store, enum chi_verify_depth depth,
 				    unsigned threads, struct chi_verify_result *result);
 
-/* CHI_VERIFY_PAGES of an open data file that no one writes, before LMDB opens it: whatever is in a
+/* CHI_VERIFY_PAGES of an open data file that no one writes, before LMDB writes it: whatever is in a
  * sound one does not kill the process. -CHI_ECORRUPT, with the number of damages; -CHI_EIO and
  * -CHI_ENOMEM; or the file is none of LMDB's, -CHI_ENOSTORE or -CHI_EVERSION. */
 CHI_MUSTUSE int chi_verify_pages(int file, uint64_t *errors, struct chi_fault *fault);
@@ -250,6 +250,10 @@ void chi_registry_remove(struct chi_env *env);
 /* CHI_OK if the data file is one that LMDB may map: its head, and that no page in use lies
  * past the file's end. -CHI_ENOSTORE, -CHI_EVERSION, -CHI_ECORRUPT, ... */
 CHI_MUSTUSE int chi_file_check(const char *dir, struct chi_fault *fault);
+
+/* Whether the file system of an absolute path is mounted read-only, through every mount of it.
+ * False if the table of mounts cannot be read. */
+CHI_MUSTUSE bool chi_file_system_is_still(const char *path);
 
 /* CHI_OK, or -CHI_ENETFS if `path` is on a file system that chi_dir_file_system refuses; with
  * CHISTORE_ANY_FILESYSTEM=1 in the environment none is. */

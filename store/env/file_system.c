@@ -51,6 +51,12 @@ static bool find_mount(const char *path, struct chi_mount *out)
 	return found;
 }
 
+bool chi_file_system_is_still(const char *path)
+{
+	struct chi_mount mount;
+	return find_mount(path, &mount) && mount.still;
+}
+
 static int check_fuse(const char *path, struct chi_fault *fault)
 {
 	struct chi_mount mount = {.type = "fuse"};

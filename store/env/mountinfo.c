@@ -91,9 +91,15 @@ static bool is_device(struct field field, const struct chi_mount_key *key)
 	return holds_number(major_id, key->major_id) && holds_number(minor_id, key->minor_id);
 }
 
-/* How well a line fits; 0: not at all. Its type and source are set if it does. */
-static uint64_t rank_line(struct field line, const struct chi_mount_key *key, struct field *type,
-			  struct field *source)
+/* Of a line: the file system, its source and its options. */
+struct described {
+	struct field type;
+	struct field source;
+	struct field options;
+};
+
+/* How well a line fits; 0: not at all. What it describes is set if it does. */
+static uint64_t rank_line(struct field line, const struct chi_mount_key *key, struct described *out)
 {
 	struct field id = take_field(&line);
 	(void)take_field(&line);
@@ -104,9 +110,10 @@ static uint64_t rank_line(struct field line, const struct chi_mount_key *key, st
 	while (line.len > 0 && !(option.len == 1 && option.at[0] == '-')) {
 		option = take_field(&line);
 	}
-	*type = take_field(&line);
-	*source = take_field(&line);
-	if (type->len == 0) {
+	out->type = take_field(&line);
+	out->source = take_field(&line);
+	out->options = take_field(&line);
+	if (out->type.len == 0) {
 		return 0;
 	}
 	if (key->id != 0 && holds_number(id, key->id)) {
@@ -116,6 +123,13 @@ static uint64_t rank_line(struct field line, const struct chi_mount_key *key, st
 	return n > 0 && is_device(device, key) ? n + (UINT64_C(1) << 32) : n;
 }
 
+/* The first of a file system's options is "ro" or "rw". */
+static bool is_read_only(struct field options)
+{
+	return options.len >= 2 && memcmp(options.at, "ro", 2) == 0 &&
+	       (options.len == 2 || options.at[2] == ',');
+}
+
 bool chi_mountinfo_find(const char *text, size_t len, const struct chi_mount_key *key,
 			struct chi_mount *out)
 {
@@ -123,13 +137,13 @@ bool chi_mountinfo_find(const char *text, size_t len, const struct chi_mount_key
 	while (len > 0) {
 		const char *end = memchr(text, '\n', len);
 		struct field line = {text, end != NULL ? (size_t)(end - text) : len};
-		struct field type;
-		struct field source;
-		uint64_t rank = rank_line(line, key, &type, &source);
+		struct described found;
+		uint64_t rank = rank_line(line, key, &found);
 		if (rank > 0 && rank >= best) {
 			best = rank;
-			(void)copy_field(type, out->type, sizeof(out->type));
-			if (!copy_field(source, out->source, sizeof(out->source))) {
+			out->still = is_read_only(found.options);
+			(void)copy_field(found.type, out->type, sizeof(out->type));
+			if (!copy_field(found.source, out->source, sizeof(out->source))) {
 				out->source[0] = '\0';
 			}
 		}

@@ -109,12 +109,12 @@ static int locate(struct chi_env *env, const char *path, const struct stat *st,
 	return CHI_OK;
 }
 
-/* Where nothing can be written LMDB's table of readers cannot be, either. */
+/* A mount that is read-only may show a store that another mount writes: the file system must be. */
 static void note_media(struct chi_env *env)
 {
 	struct statvfs fs;
 	if (env->mode == CHI_STORE_READ && fstatvfs(env->pin, &fs) == 0 &&
-	    (fs.f_flag & ST_RDONLY) != 0) {
+	    (fs.f_flag & ST_RDONLY) != 0 && chi_file_system_is_still(env->path)) {
 		env->read_only = CHI_READ_ONLY_MEDIA;
 	}
 }

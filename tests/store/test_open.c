@@ -455,7 +455,7 @@ static int look_read_only(void)
 	struct chi_dir *store = help_open(path, CHI_STORE_READ);
 	struct chi_info info;
 	int bad = help_verify(store, NULL) != CHI_OK || help_count(store) != 5;
-	bad |= (chi_dir_info(store, &info) != CHI_OK || info.read_only != CHI_READ_ONLY_MEDIA) << 1;
+	bad |= (chi_dir_info(store, &info) != CHI_OK || info.read_only != CHI_READ_ONLY_NOT) << 1;
 	chi_dir_close(store);
 	bad |= (help_try(path, CHI_STORE_WRITE) != -CHI_EREADONLY) << 2;
 	assert_int_equal(umount2(path, MNT_DETACH), 0);

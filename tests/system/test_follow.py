@@ -256,9 +256,11 @@ class TestFollow(unittest.TestCase):
         with chistore.open(self.store, writable=True) as store:
             store.put(*(chistore.Put(fen, counts=(self.number, 0, 0, 0)) for fen in POSITIONS))
         name = os.path.join(self.dir, f"snapshot-{self.number}")
-        shutil.copytree(self.store, name)
-        subprocess.run(["mount", "--bind", name, name], check=True)
-        subprocess.run(["mount", "-o", "remount,bind,ro", name], check=True)
+        os.mkdir(name)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "none", name], check=True)
+        for file in os.listdir(self.store):
+            shutil.copy(os.path.join(self.store, file), name)
+        subprocess.run(["mount", "-o", "remount,ro", name], check=True)
         return name
 
     def exchange_by_mount(self):
@@ -266,14 +268,35 @@ class TestFollow(unittest.TestCase):
         os.symlink(os.path.basename(self.mount()), self.path + ".new")
         os.rename(self.path + ".new", self.path)
         subprocess.run(["umount", "--lazy", old], check=True)
-        shutil.rmtree(old)
+        os.rmdir(old)
 
     def test_exchanged_by_mount(self):
         """Snapshots of a store that lives, which have lock files that cannot be written."""
         if not harness.own_mounts():
             self.skipTest("may not mount")
         os.symlink(os.path.basename(self.mount()), self.path)
+        done = harness.run_cli("--json", "info", address=self.path)
+        self.assertEqual(json.loads(done.stdout)["read_only"], "media", done.stderr)
         self.under_readers(self.exchange_by_mount)
+
+    def test_a_live_store_that_is_mounted_read_only(self):
+        """Another mount writes it."""
+        if not harness.own_mounts():
+            self.skipTest("may not mount")
+        os.symlink(os.path.basename(self.mount()), self.path)
+        number = self.number
+        live = os.path.join(self.dir, "live")
+        os.mkdir(live)
+        subprocess.run(["mount", "--bind", self.store, live], check=True)
+        subprocess.run(["mount", "-o", "remount,bind,ro", live], check=True)
+        with self.daemon() as daemon:
+            os.symlink("live", self.path + ".new")
+            os.rename(self.path + ".new", self.path)
+            harness.wait_for(lambda: "is not moved to" in daemon.stderr_text())
+            wait_for_looks(looks_of_daemon(daemon))
+            self.assertEqual(self.seen(daemon), number)
+        done = harness.run_cli("--json", "info", address=live)
+        self.assertIsNone(json.loads(done.stdout)["read_only"], done.stderr)
 
     def test_a_file_that_is_exchanged(self):
         """The directory stays."""
