@@ -161,11 +161,12 @@ int chi_copy_finish(struct chi_copy *copy, struct chi_fault *fault)
 	/* A published copy is written once more. */
 	int error = !publish && fsync(copy->fd) < 0 ? errno : 0;
 	int rc = chi_lmdb_write_fault(fault, error, "write", copy->hidden.dir);
-	if (rc == CHI_OK && publish) {
-		rc = chi_published_prove(copy->fd, fault);
-	}
+	/* First, as the copy may be of a later version. */
 	if (rc == CHI_OK) {
 		rc = check_copy(copy->hidden.dir, &marked, fault);
+	}
+	if (rc == CHI_OK && publish) {
+		rc = chi_published_prove(copy->fd, fault);
 	}
 	if (rc == CHI_OK) {
 		rc = publish ? finish_published(copy, fault) : finish_store(copy, marked, fault);

@@ -8,7 +8,7 @@
  * LMDB without locks beside a writer reads nonsense. So a directory counts as a published copy only
  * if all say so: its stamp, whose mark keeps every program from writing, the mode of its data, and
  * that there is no lock file, which anyone who writes makes first. Everything else is opened with
- * locks.
+ * locks, where those can be written.
  */
 #include "store/env/published.h"
 
@@ -216,14 +216,6 @@ static int write_compact(MDB_env *mdb, int dir, int *out)
 	return 0;
 }
 
-/* By its descriptor: a name could lead to another user's file by now. Returns an errno. */
-static int keep_from_writing(MDB_env *mdb)
-{
-	mdb_filehandle_t fd;
-	int error = mdb_env_get_fd(mdb, &fd);
-	return error == 0 && fchmod(fd, PUBLISHED_FILE_MODE) < 0 ? errno : error;
-}
-
 static int refuse_damaged(uint64_t errors, struct chi_fault *fault)
 {
 	return chi_fail(fault, -CHI_ECORRUPT,
@@ -267,10 +259,7 @@ static int compact(const struct chi_hidden *hidden, int *fd, struct chi_fault *f
 	if (rc < 0) {
 		return rc;
 	}
-	int error = keep_from_writing(mdb);
-	if (error == 0) {
-		error = write_compact(mdb, hidden->lock, fd);
-	}
+	int error = write_compact(mdb, hidden->lock, fd);
 	mdb_env_close(mdb);
 	if (error == 0 && renameat(hidden->lock, COMPACT_NAME, hidden->lock, DATA_NAME) < 0) {
 		error = errno;
@@ -301,7 +290,7 @@ static int verify_synced(const char *dir, int fd, enum chi_verify_depth depth,
 	int rc = verify(dir, depth, fault);
 	if (n > 0) {
 		(void)pthread_join(thread, NULL);
-	} else {
+	} else if (rc == CHI_OK) {
 		(void)sync_file(&file);
 	}
 	return rc < 0 ? rc : chi_lmdb_write_fault(fault, file.error, "write", dir);

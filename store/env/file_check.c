@@ -65,7 +65,7 @@ static bool entry_ok(struct chi_page_file *file_image, const struct chi_page_tre
 	if (rc == CHI_NONE) {
 		out->value = NULL;
 	}
-	return rc == CHI_NONE || (rc == CHI_OK && out->value != NULL);
+	return rc == CHI_NONE || (rc == CHI_OK && out->value != NULL && out->flags == tree->flags);
 }
 
 /* The names of the trees, and the stamp and the state. What is missing is reported later. */

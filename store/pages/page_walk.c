@@ -142,7 +142,7 @@ static bool reach_big(struct chi_page_walk *w, const struct chi_page_tree *tree,
 	}
 	uint64_t pages = 0;
 	if (chi_page_file_read(&w->file_image, head, PAGE_HEADER, node->big * size) &&
-	    (chi_u16_at(head + PAGE_FLAGS) & FLAG_KINDS) == FLAG_OVERFLOW &&
+	    chi_u16_at(head + PAGE_FLAGS) == FLAG_OVERFLOW &&
 	    chi_u64_at(head + PAGE_NUMBER) == node->big) {
 		pages = chi_u32_at(head + PAGE_COUNT);
 	}
@@ -159,6 +159,12 @@ static bool reach_big(struct chi_page_walk *w, const struct chi_page_tree *tree,
 	return true;
 }
 
+/* LMDB takes a page with one of a writer's flags for memory of its own, and writes into it. */
+static bool has_notes(const uint8_t *page)
+{
+	return (chi_u16_at(page + PAGE_FLAGS) & ~FLAG_KINDS) != 0;
+}
+
 /* What is wrong with a page that was read; NULL: nothing. */
 static const char *page_problem(const struct chi_page_walk *w, struct chi_page_tree *tree,
 				const uint8_t *page, unsigned level)
@@ -166,6 +172,9 @@ static const char *page_problem(const struct chi_page_walk *w, struct chi_page_t
 	uint32_t lower = chi_u16_at(page + PAGE_LOWER);
 	uint32_t upper = chi_u16_at(page + PAGE_UPPER);
 	bool branch = chi_page_file_is_branch(page);
+	if (!tree->lenient && has_notes(page)) {
+		return "its flags are";
+	}
 	if (upper < lower || upper > w->file_image.page_size || lower % 2 != 0) {
 		return "its bounds are";
 	}
@@ -503,7 +512,9 @@ bool chi_page_record(const MDB_val *value, struct chi_page_tree *tree)
 	tree->root = chi_u64_at(bytes + TREE_ROOT);
 	tree->entries = chi_u64_at(bytes + TREE_ENTRIES);
 	tree->depth = chi_u16_at(bytes + TREE_DEPTH);
-	return (tree->root == NO_PAGE) == (tree->depth == 0);
+	/* No tree of ours has flags. */
+	bool plain = chi_u32_at(bytes) == 0 && chi_u16_at(bytes + TREE_FLAGS) == 0;
+	return (tree->root == NO_PAGE) == (tree->depth == 0) && (plain || tree->lenient);
 }
 
 /* ---- Look-ups ----------------------------------------------------------------------------- */
@@ -542,7 +553,8 @@ int chi_page_find(struct chi_page_file *file_image, const struct chi_page_tree *
 		return CHI_NONE;
 	}
 	for (unsigned level = 0; level < 2 * CHI_PAGE_FILE_DEPTH; level++) {
-		if (number < HEADS || !chi_page_file_page(file_image, number, page)) {
+		if (number < HEADS || !chi_page_file_page(file_image, number, page) ||
+		    has_notes(page)) {
 			return -CHI_ECORRUPT;
 		}
 		out->key_len = 0;

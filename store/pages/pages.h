@@ -32,7 +32,8 @@
 #define FLAG_LEAF     0x02
 #define FLAG_OVERFLOW 0x04
 #define FLAG_META     0x08
-/* All flags that say what kind of page it is; the others are a writer's notes to itself. */
+/* All flags that say what kind of page it is; the others are a writer's notes to itself, and none
+ * of them is in a file. */
 #define FLAG_KINDS 0x6f
 
 #define NODE_FLAGS  4

@@ -19,6 +19,7 @@
 #include "base/attr.h"
 #include "base/num.h"
 #include "import/importer.h"
+#include "store/pages/pages.h"
 #include "store/record/meta.h"
 
 #define POSITIONS 300
@@ -581,6 +582,92 @@ CASE(test_damage_is_not_published, NULL, help_teardown)
 	ok(help_verify(copy, NULL));
 	chi_dir_close(copy);
 	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
+}
+
+/* Whether a damage is found before LMDB may write by it: by opening, or by verification, after
+ * which nothing is published. */
+static bool is_found(const char *name)
+{
+	const struct chi_dir_options options = {.mode = CHI_STORE_READ};
+	struct chi_dir *store = NULL;
+	int rc = chi_dir_open(help_path(name), &options, &store, &fault);
+	if (rc < 0) {
+		assert_int_equal(rc, -CHI_ECORRUPT);
+		return true;
+	}
+	bool found = help_verify(store, NULL) == -CHI_ECORRUPT;
+	if (found) {
+		assert_int_equal(help_publish(store, help_path("copy")), -CHI_ECORRUPT);
+	}
+	chi_dir_close(store);
+	return found;
+}
+
+/* Changes bits in the file, looks, and changes them back. */
+static bool is_found_with(int file, off_t at, uint16_t bits)
+{
+	uint16_t was;
+	assert_int_equal(pread(file, &was, sizeof(was), at), sizeof(was));
+	const uint16_t is = was ^ bits;
+	assert_int_equal(pwrite(file, &is, sizeof(is), at), sizeof(is));
+	bool found = is_found("pages");
+	assert_int_equal(pwrite(file, &was, sizeof(was), at), sizeof(was));
+	return found;
+}
+
+/* Each bit of the flags of a node that leads to a tree, and of that tree's record. */
+static unsigned find_flags_of_trees(int file, const uint8_t *page, off_t at)
+{
+	unsigned trees = 0;
+	unsigned n = (chi_u16_at(page + PAGE_LOWER) - PAGE_HEADER) / 2u;
+	for (unsigned i = 0; i < n; i++) {
+		unsigned node = chi_u16_at(page + PAGE_HEADER + 2 * (size_t)i);
+		unsigned record = node + NODE_HEADER + chi_u16_at(page + node + NODE_KSIZE);
+		if ((chi_u16_at(page + node + NODE_FLAGS) & NODE_TREE) == 0) {
+			continue;
+		}
+		trees++;
+		for (unsigned bit = 0; bit < 16; bit++) {
+			assert_true(
+				is_found_with(file, at + node + NODE_FLAGS, (uint16_t)(1 << bit)));
+			assert_true(is_found_with(file, at + record + TREE_FLAGS,
+						  (uint16_t)(1 << bit)));
+		}
+	}
+	return trees;
+}
+
+/* LMDB acts by the flags that a file keeps: it writes into a page that says that it is the
+ * writer's own, and walks a tree by what its record says of its values. */
+CASE(test_flags_are_not_published, NULL, help_teardown)
+{
+	static const unsigned bits[] = {4, 5, 6, 12, 14, 15};
+	uint8_t page[4096];
+	unsigned pages = 0;
+	unsigned trees = 0;
+	struct chi_dir *store = filled("source");
+	ok(back_up(store, help_path("pages")));
+	chi_dir_close(store);
+	int file = open(path_in("pages", "data.mdb"), O_RDWR | O_CLOEXEC);
+	assert_true(file >= 0);
+	assert_false(is_found("pages"));
+	for (off_t at = 2 * (off_t)sizeof(page);
+	     pread(file, page, sizeof(page), at) == (ssize_t)sizeof(page); at += sizeof(page)) {
+		unsigned kind = chi_u16_at(page + PAGE_FLAGS);
+		/* One of no use has any number. */
+		if ((kind != FLAG_LEAF && kind != FLAG_BRANCH && kind != FLAG_OVERFLOW) ||
+		    !is_found_with(file, at + PAGE_NUMBER, 1)) {
+			continue;
+		}
+		pages++;
+		for (size_t i = 0; i < CHI_COUNT(bits); i++) {
+			assert_true(is_found_with(file, at + PAGE_FLAGS, (uint16_t)(1 << bits[i])));
+		}
+		trees += kind == FLAG_LEAF ? find_flags_of_trees(file, page, at) : 0;
+	}
+	assert_true(pages > 3 && trees > 3);
+	assert_false(is_found("pages"));
+	assert_int_equal(close(file), 0);
 }
 
 /* A published copy needs no lock file to be saved either. */
