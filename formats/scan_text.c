@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/attr.h"
 #include "base/fault.h"
 #include "base/num.h"
 #include "chess/bitboard.h"
@@ -295,8 +296,11 @@ int chi_scan_text(const char *name, const char *value, void *out, struct chi_fau
 		filter->has_material = true;
 		return chi_material_parse(value, strlen(value), &filter->material, fault);
 	}
-	while (strcmp(option->name, name) != 0) {
+	while (option < scan_options + CHI_COUNT(scan_options) && strcmp(option->name, name) != 0) {
 		option++;
+	}
+	if (option == scan_options + CHI_COUNT(scan_options)) {
+		return chi_fail(fault, -CHI_EINTERNAL, "%s: no such value of a query", name);
 	}
 	void *member = (uint8_t *)out + option->at;
 	if (!option->read(option, value, member)) {

@@ -106,8 +106,11 @@ int chi_numbers_add_hits(struct chi_numbers *numbers, uint32_t first, const stru
 int chi_numbers_join(struct chi_numbers *numbers, const struct chi_numbers *other)
 {
 	int rc = CHI_OK;
-	for (uint64_t w = 0; rc == CHI_OK && w < (uint64_t)other->n_pages * PAGE_WORDS; w++) {
-		rc = add_word(numbers, w, word_of(other, w));
+	for (uint64_t i = 0; rc == CHI_OK && i < other->n_pages; i++) {
+		for (uint64_t w = 0; rc == CHI_OK && other->pages[i] != NULL && w < PAGE_WORDS;
+		     w++) {
+			rc = add_word(numbers, i * PAGE_WORDS + w, other->pages[i][w]);
+		}
 	}
 	return rc;
 }
