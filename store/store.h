@@ -95,10 +95,11 @@ CHI_MUSTUSE int chi_dir_changed(struct chi_dir *store, bool *changed, struct chi
  * For readers: opens what the path leads to by now, if these are other files than the open ones.
  * The new handle is *out; NULL: they are the same. The old one stays as it is with all that was
  * begun on it, and shows the files that it was opened with until it is closed. Both must be still:
- * published copies, or on a file system mounted read-only, as a snapshot is; these are opened
- * without locks. Of anything else no file but data.mdb is opened (-CHI_ESTALE: close it and open it
- * again). `options`: as it was opened with. -CHI_ENOSTORE: nothing is there; errors of opening. No
- * lock is held that other calls wait for, and it may wait as long as the path's file system does.
+ * published copies, or on a file system mounted read-only, as a device's snapshot is; these are
+ * opened without locks. Of anything else no file but data.mdb is opened (-CHI_ESTALE: close it and
+ * open it again). `options`: as it was opened with. -CHI_ENOSTORE: nothing is there; errors of
+ * opening. No lock is held that other calls wait for, and it may wait as long as the path's file
+ * system does.
  */
 CHI_MUSTUSE int chi_dir_follow(struct chi_dir *store, const struct chi_dir_options *options,
 			       struct chi_dir **out, struct chi_fault *fault);

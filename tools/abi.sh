@@ -4,14 +4,16 @@
 # was linked with the older one could not run with this one. That the comparison sees what it must is shown first,
 # each time: by a member put into a struct that may not grow, and by what docs/COMPATIBILITY.md allows.
 #
-#	tools/abi.sh DIRECTORY [COMMIT]		(what DIRECTORY had is removed)
+#	tools/abi.sh DIRECTORY [COMMIT]		(whose older results are removed)
 set -eu
 [ $# -eq 1 ] || [ $# -eq 2 ] || { sed -n 's/^#	/usage: /p' "$0" >&2; exit 2; }
-cd "$(dirname "$0")/.."
-dir=$1
+root=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$1"
+dir=$(cd "$1" && pwd)
+cd "$root"
 commit=${2:-}
 rules=client/libchistore.abignore
-rm -rf "$dir"
+rm -rf "$dir/now" "$dir/forbidden" "$dir/allowed" "$dir/last" "$dir"/*.so "$dir"/*.log "$dir"/*.txt
 mkdir -p "$dir/now"
 
 # library NAME: builds the library of $dir/NAME with the types that it knows, quickly.

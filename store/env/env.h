@@ -251,7 +251,7 @@ void chi_registry_remove(struct chi_env *env);
  * past the file's end. -CHI_ENOSTORE, -CHI_EVERSION, -CHI_ECORRUPT, ... */
 CHI_MUSTUSE int chi_file_check(const char *dir, struct chi_fault *fault);
 
-/* Whether the file system of an absolute path is mounted read-only, through every mount of it.
+/* Whether the file system of an absolute path is mounted read-only, not one mount of it alone.
  * False if the table of mounts cannot be read. */
 CHI_MUSTUSE bool chi_file_system_is_still(const char *path);
 

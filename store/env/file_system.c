@@ -54,7 +54,9 @@ static bool find_mount(const char *path, struct chi_mount *out)
 bool chi_file_system_is_still(const char *path)
 {
 	struct chi_mount mount;
-	return find_mount(path, &mount) && mount.still;
+	/* These two show files of other file systems, which may be written. */
+	return find_mount(path, &mount) && mount.still && strcmp(mount.type, "overlay") != 0 &&
+	       strncmp(mount.type, "fuse", 4) != 0;
 }
 
 static int check_fuse(const char *path, struct chi_fault *fault)

@@ -19,7 +19,7 @@ struct chi_mount_key {
 struct chi_mount {
 	char type[64];	   /* "ext4", "fuse.sshfs"; cut to fit */
 	char source[1024]; /* "/dev/sda1", "host:/export"; "" if it does not fit */
-	bool still;	   /* no mount of the file system may write it, not this one alone */
+	bool still;	   /* the file system is read-only, not this mount of it alone */
 };
 
 /*

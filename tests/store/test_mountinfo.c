@@ -2,6 +2,7 @@
 /* The table of mounts: which line is a file's, and what FUSE's types mean. */
 #include "store/env/mountinfo.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,24 @@ CASE(longest_place_and_last_mount)
 				 &mount));
 		assert_string_equal(mount.type, by_path[i].type);
 		assert_string_equal(mount.source, by_path[i].source);
+	}
+}
+
+/* The options of the file system count, not those of the mount. */
+CASE(read_only_file_systems)
+{
+	static const struct {
+		const char *options;
+		bool still;
+	} rows[] = {{"ro", true},   {"ro,noload", true}, {"rw", false},
+		    {"rox", false}, {"rw,ro", false},	 {"", false}};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[128];
+		struct chi_mount mount;
+		(void)snprintf(text, sizeof(text), "22 21 0:40 / /mnt ro - ext4 /dev/sda1%s%s\n",
+			       rows[i].options[0] != '\0' ? " " : "", rows[i].options);
+		assert_true(find(text, &(struct chi_mount_key){.path = "/mnt/a"}, &mount));
+		assert_int_equal(mount.still, rows[i].still);
 	}
 }
 
