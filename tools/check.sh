@@ -28,14 +28,15 @@ TSAN_TESTS=('base sorter' 'store appender' 'store guide' 'store share' 'store wh
 RELEASE_TESTS=('base *' 'chess *' 'store *' '!chess perft' '!chess movegen')
 
 # Of these, what the short run leaves to the long one. Benchmarks measure nothing for a moment. In the
-# plain build: unit tests and corpora that the sanitizers run in the same way, which see more, and over
+# plain build: unit tests and corpora that the sanitizers run in the same way, which see more (not those
+# without memory: there a sanitizer lets only the program's own requests fail), and over
 # TCP or TLS what is asked over a Unix socket (`client calls tcp` stays, and the system test of TLS).
 # Under a sanitizer: rooms that keep nothing and take in nothing from outside, which are a third of what
 # is to be built; PGN, FEN, SAN and files of positions, whose corpora are left; reading OpenSSL's
 # certificates without memory; and options of a command line. Of stores, imports and clients: what TSan
 # runs, too, those that compute for long by code that shorter ones reach, and of those with a guide and
 # without it one, as the first look-up of each snapshot has none.
-PLAIN_LONG=('bench smoke' 'base [!t]*' 'base text' 'daemon *' 'http *' 'proto *' 'service *'
+PLAIN_LONG=('bench smoke' 'base [!t]*' 'base text' 'daemon *' 'http *' 'proto [!n]*' 'service *'
 	'faults damage' 'fuzz [!eou]*' 'fuzz epd' 'fuzz exp' 'fuzz opening'
 	'insight drift' 'insight weak' 'import damage' 'import pgn'
 	'store appender' 'store archive' 'store astray guided' 'store block' 'store bodies' 'store body'
@@ -44,7 +45,7 @@ PLAIN_LONG=('bench smoke' 'base [!t]*' 'base text' 'daemon *' 'http *' 'proto *'
 	'store pack' 'store plies' 'store postings' 'store queue' 'store repair' 'store replace guided'
 	'store subtract'
 	'client [!c]* tcp' 'client calls file' 'client calls unix' 'client lifetimes file'
-	'client lifetimes unix' 'client repeat' 'client nomem file' 'client nomem unix'
+	'client lifetimes unix' 'client repeat'
 	'client prober file' 'client equal tls')
 ASAN_LONG=('base tls' 'chess *' 'cli *' 'client example *' 'fuzz engine' 'fuzz option' 'fuzz uci'
 	'propagate *' 'search *' 'uci *' 'system access'
